@@ -1,0 +1,3 @@
+module writ
+
+go 1.26.5
