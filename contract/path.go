@@ -149,3 +149,6 @@ func isPlain(s string) bool {
 	}
 	return true
 }
+
+// AppendText makes a path appear in JSON as its text.
+func (p Path) AppendText(b []byte) ([]byte, error) { return append(b, p.s...), nil }

@@ -44,3 +44,6 @@ func (v Version) String() string { return v.s }
 
 // IsZero tells whether v names no bytes.
 func (v Version) IsZero() bool { return v.s == "" }
+
+// AppendText makes a version appear in JSON as its text.
+func (v Version) AppendText(b []byte) ([]byte, error) { return append(b, v.s...), nil }
