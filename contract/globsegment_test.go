@@ -20,7 +20,7 @@ func TestGlobSegments(t *testing.T) {
 		`\.g*`:   {first: "."},
 		".*":     {first: "."},
 		`\**`:    {first: "*"},
-		`*\*`:   {},
+		`*\*`:    {},
 		"a?":     {first: "a"},
 	} {
 		t.Run(segment, func(t *testing.T) {

@@ -49,3 +49,12 @@ func CodeOf(err error) Code {
 	}
 	return ""
 }
+
+// Refusals is the error of a call that several things are wrong with; all of them are told. It is not empty, and all
+// have the same status.
+type Refusals []*Error
+
+func (r Refusals) Error() string { return fmt.Sprintf("%d refusals, the first: %v", len(r), r[0]) }
+
+// Unwrap makes the first refusal the cause that errors.As finds.
+func (r Refusals) Unwrap() error { return r[0] }

@@ -175,9 +175,9 @@ func structEncoder(t reflect.Type) encoder {
 		first := true
 		for i := range fields {
 			f := &fields[i]
-			value := v.FieldByIndex(f.index)
-			if f.omit != nil && f.omit(value) {
-				continue
+			value, err := v.FieldByIndexErr(f.index)
+			if err != nil || f.omit != nil && f.omit(value) {
+				continue // an error means that the struct it is embedded from is nil
 			}
 			if !first {
 				b = append(b, ',')
@@ -189,15 +189,20 @@ func structEncoder(t reflect.Type) encoder {
 	}
 }
 
-// fieldsOf lists the JSON fields of a struct type; those of embedded structs stand where these are embedded.
+// fieldsOf lists the JSON fields of a struct type; those of embedded structs stand where these are embedded, and are
+// left out where an embedded pointer is nil.
 func fieldsOf(t reflect.Type, at []int) []field {
 	var fields []field
 	for i := range t.NumField() {
 		f := t.Field(i)
 		index := append(slices.Clone(at), i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if f.Anonymous && name == "" && f.Type.Kind() == reflect.Struct {
-			fields = append(fields, fieldsOf(f.Type, index)...)
+		if f.Anonymous && name == "" {
+			embedded := f.Type
+			if embedded.Kind() == reflect.Pointer {
+				embedded = embedded.Elem()
+			}
+			fields = append(fields, fieldsOf(embedded, index)...)
 			continue
 		}
 		if name == "-" || !f.IsExported() {

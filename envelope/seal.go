@@ -54,13 +54,19 @@ func Seal(m Meta, out any, err error) Envelope {
 	}
 	e.Warnings, e.Texts, e.Media = notes.Warnings, notes.Texts, notes.Media
 	e.Normalizations = append(e.Normalizations, notes.Normalizations...)
-	switch items, ok := errors.AsType[*Items](err); {
-	case err == nil:
+	if err == nil {
 		e.settle(m, notes)
-	case ok:
+		return e
+	}
+	if items, ok := errors.AsType[*Items](err); ok {
 		e.refuseItems(m, items)
-	default:
-		e.refuse(m, Cause(err))
+		return e
+	}
+	e.refuse(m, Cause(err))
+	if all, ok := errors.AsType[Refusals](err); ok {
+		for _, one := range all[1:] {
+			e.Errors = append(e.Errors, one.problem())
+		}
 	}
 	return e
 }
