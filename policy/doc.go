@@ -1,0 +1,100 @@
+// Package policy decides who may do what where. It does no I/O but for [Load], which reads the file described here; its
+// decisions are pure functions of that file. Silence means no.
+//
+// # The file
+//
+// A policy is a YAML file, by custom writ.yaml; JSON is YAML too. Every key may be left out. An unknown key, a key that
+// stands twice, a key without a value and a value of the wrong kind are errors with file, line and column. Anchors,
+// aliases and tags are not read. [Schema] is the file's JSON Schema.
+//
+//	roots:
+//	  - path: .                # relative to this file
+//	    name: repo             # the mount; needed only where there are several roots
+//	scope:
+//	  read:  ["**"]
+//	  write: ["docs/**"]       # no question asked
+//	  ask:   ["src/**"]        # a person must approve
+//	notes:
+//	  include: ["**/*.md"]
+//	  visibility: unmarked     # or public
+//	limits:
+//	  file_bytes: 32MiB        # the largest file that is read or written
+//	  result_bytes: 256KiB     # file text in one answer
+//	  call_time: 30s           # wall time of one call
+//	  calls_per_minute: 600    # of one caller; the default over HTTP, over stdio there is none
+//	  page_lines: 2000         # pages: where an answer ends if the call sets no limit itself
+//	  page_entries: 1000
+//	  page_matches: 200
+//	  page_notes: 20
+//	encodings:
+//	  "legacy/**": gb18030
+//	redact: true
+//
+// roots are the directories that the tools work in; directories on the command line replace them. With several, each
+// path begins with the root's name, and so do the globs that match it: with roots a and b, a/docs/** is in a, and docs/**
+// matches nothing.
+//
+// limits take whole numbers; sizes also KiB, MiB and GiB (result_bytes from 1KiB to 1GiB), call_time a duration such as
+// 500ms, 30s or 2m. A result_bytes above its default raises the default pages in proportion: 1MiB makes page_lines 8000.
+// Pages that the file sets stand as they are.
+//
+// encodings name, by glob, the encoding of files that are neither UTF-8 nor UTF-16 with a byte order mark. The first glob
+// that matches decides. Names are labels of the WHATWG encoding standard.
+//
+// notes.visibility tells which notes are shown: unmarked, all but those marked private; public, only those marked public.
+//
+// programs, callers and checks are reserved. This version refuses entries in them, so that nobody relies on a rule that
+// is not kept.
+//
+// # Globs
+//
+// A glob matches whole paths relative to the top, name by name, as bytes. '*' and '?' stand for characters of one name,
+// '**' for any number of whole names, [a-z] and [!a-z] for one character of a set, {a,b} for alternatives; a backslash
+// takes the next character literally. docs/** includes docs itself; docs alone is that one place without what is in it.
+//
+// # Zones
+//
+// What no glob of scope matches does not exist for the tools. read opens a place for reading. write and ask open it for
+// reading and for writing: write without a question, ask once a person approves.
+//
+// Without scope, everything may be read and nothing written. A scope says all: where it has no read, only what write and
+// ask match may be read. An empty scope, {}, opens nothing. On the command line --write and --ask without --read leave
+// the whole root readable; flags beside a file that has a scope add to its zones.
+//
+// A place in both write and ask is decided by the narrower glob. A write glob is narrower than an ask glob if all that it
+// can match lies within the ask glob, and not the other way round. So
+//
+//	write: ["**"],      ask: ["src/**"]      // asks in src
+//	write: ["docs/**"], ask: ["**"]          // asks everywhere but in docs
+//	write: ["src/**"],  ask: ["**/*.go"]     // asks for every .go file: neither lies within the other
+//
+// and where neither is narrower, or both are the same, a person is asked. Adding a read or write glob never takes a right
+// away, and adding an ask glob to a place that may be written never gives one.
+//
+// # Hidden and ignored names
+//
+// A name that begins with a dot is hidden; a name is ignored if an ignore file of the tree, such as .gitignore, names it.
+// Both are in no zone, with all that lies below them, unless a glob names them:
+//
+//   - a hidden name must be matched by a part of a glob that begins with the dot itself: .ci/** and .[a-c]* do, '**',
+//     '*', '?ci' and '[.]ci' don't. So .ci/** opens .ci/build.yml and not .ci/.cache.
+//   - the name that the ignore file hits must be matched by a part of a glob other than '*' and '**': build/** opens an
+//     ignored directory build, and *.log ignored log files beside the ignore file.
+//
+// Each glob is judged alone: .ci/** beside ** opens no more of .ci than .ci/** does. Names are hidden by their dot
+// whatever their letters, so .GIT is as hidden as .git on volumes that take the two for one.
+//
+// These rules are those of the zones. The globs of notes and encodings only sort what the zones have opened.
+//
+// # Looking
+//
+// To reach a place its directories must be passed through. So [Look] is open for every place that may be read and for
+// each directory that a glob could match something below: a/b/** opens a for looking, and nothing else in it. The top may
+// always be looked at. Since only its path is known, Look is also open for a file in the way of such a directory; that is
+// a right to learn that a directory is there, not a file, so list a file only where it may be read.
+//
+// # Refusals
+//
+// [Policy.Refusal] words a refusal for the caller of a tool. It tells what is open and how a person opens more, and never
+// which rule decided, so it says nothing about the place. [Policy.Explain] tells the operator all.
+package policy

@@ -1,0 +1,318 @@
+package policy
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/token"
+	"github.com/spf13/afero"
+	"golang.org/x/text/encoding/htmlindex"
+
+	"writ/contract"
+	"writ/envelope"
+)
+
+// maxFile bounds a policy file, in bytes.
+const maxFile = 1 << 20
+
+// Load reads the policy file. What is wrong in it is returned as [Mistakes].
+func Load(fs afero.Fs, file string) (Config, error) {
+	info, err := fs.Stat(file)
+	if err != nil {
+		return Config{}, fmt.Errorf("find the policy: %w", err)
+	}
+	if info.Size() > maxFile {
+		return Config{}, Mistakes{{File: file, Message: fmt.Sprintf("A policy has at most %d bytes.", maxFile)}}
+	}
+	data, err := afero.ReadFile(fs, file)
+	if err != nil {
+		return Config{}, fmt.Errorf("read the policy: %w", err)
+	}
+	return Parse(data, file)
+}
+
+// Parse reads a policy, YAML or JSON, that was found in the file name. What is wrong in it is returned as [Mistakes].
+func Parse(data []byte, name string) (Config, error) {
+	r := &reader{file: name}
+	c := Default()
+	c.File = name
+	if body := r.document(bytes.TrimPrefix(data, []byte("\ufeff"))); body != nil {
+		r.policy(body, &c)
+	}
+	if len(r.mistakes) > 0 {
+		slices.SortStableFunc(r.mistakes, func(a, b Mistake) int { return a.Line - b.Line })
+		return Config{}, r.mistakes
+	}
+	return c, nil
+}
+
+func (r *reader) policy(n ast.Node, c *Config) {
+	r.mapping(n, "the policy", []field{
+		{"roots", func(n ast.Node) { c.Roots = r.roots(n) }},
+		{"scope", func(n ast.Node) { c.Scope = r.scope(n) }},
+		{"notes", func(n ast.Node) { c.Notes = r.notes(n) }},
+		{"limits", func(n ast.Node) { c.Limits = r.limits(n) }},
+		{"encodings", func(n ast.Node) { c.Encodings = r.encodings(n) }},
+		{"redact", func(n ast.Node) {
+			if value, ok := r.truth(n, "redact"); ok {
+				c.Redact = value
+			}
+		}},
+		{"programs", func(n ast.Node) { r.unsupported(n, "programs") }},
+		{"callers", func(n ast.Node) { r.unsupported(n, "callers") }},
+		{"checks", func(n ast.Node) { r.unsupported(n, "checks") }},
+	})
+}
+
+// unsupported accepts an empty list of what this version can't do. Passing over a full one would leave the operator
+// believing in a rule that nobody keeps.
+func (r *reader) unsupported(n ast.Node, what string) {
+	r.items(n, what, "[]", func(n ast.Node) {
+		r.fault(n, "Entries of %s are not supported by this version; leave the list empty.", what)
+	})
+}
+
+func (r *reader) roots(n ast.Node) []Root {
+	var roots []Root
+	var places []ast.Node
+	r.items(n, "roots", "[{path: docs}]", func(n ast.Node) {
+		before := len(r.mistakes)
+		root := r.root(n)
+		if len(r.mistakes) == before {
+			roots, places = append(roots, root), append(places, n)
+		}
+	})
+	for i, message := range rootFaults(roots) {
+		if message != "" {
+			r.faultAt(start(places[i]), message)
+		}
+	}
+	return roots
+}
+
+func (r *reader) root(n ast.Node) Root {
+	var root Root
+	before := len(r.mistakes)
+	r.mapping(n, "a root", []field{
+		{"path", func(n ast.Node) {
+			root.Given, _ = r.text(n, "The path of a root", "docs")
+			if strings.Trim(root.Given, "\x00") == "" || strings.Contains(root.Given, "\x00") {
+				r.fault(n, "The path of a root must name a directory, such as \"docs\".")
+			}
+		}},
+		{"name", func(n ast.Node) {
+			name, ok := r.text(n, "The name of a root", "docs")
+			if fault := mountFault(name); ok && fault != "" {
+				r.fault(n, "%s", fault)
+			}
+			root.Name = name
+		}},
+	})
+	if root.Given == "" && len(r.mistakes) == before {
+		r.faultAt(start(n), "A root needs a path.")
+	}
+	root.Path = filepath.FromSlash(root.Given)
+	if !filepath.IsAbs(root.Path) {
+		root.Path = filepath.Join(filepath.Dir(r.file), root.Path)
+	}
+	return root
+}
+
+// mountFault says what is wrong with a mount name, "" if nothing is. It is one segment of a path, and globs can spell it.
+func mountFault(name string) string {
+	quoted := contract.Quote(name)
+	switch {
+	case strings.ContainsAny(name, `/\`):
+		return "The root's name " + quoted + " holds a slash; it is one name, not a path."
+	case strings.HasPrefix(name, "."):
+		return "The root's name " + quoted + " begins with a dot, which would hide it."
+	case strings.ContainsAny(name, "*?[]{},"):
+		return "The root's name " + quoted + " holds a character that means something else in a glob."
+	}
+	if _, err := contract.ParsePath(name); err != nil {
+		return "The root's name " + quoted + " can't be the first name of a path."
+	}
+	return ""
+}
+
+// rootFaults says for each root what is wrong with it beside the others, "" if nothing is.
+func rootFaults(roots []Root) []string {
+	faults := make([]string, len(roots))
+	if len(roots) < 2 {
+		return faults
+	}
+	taken := make(map[string]bool, len(roots))
+	for i, root := range roots {
+		switch {
+		case root.Name == "":
+			faults[i] = "Each of several roots needs a name, since its paths begin with it."
+		case taken[root.Name]:
+			faults[i] = "The root's name " + contract.Quote(root.Name) + " is taken by a root before it."
+		}
+		taken[root.Name] = true
+	}
+	return faults
+}
+
+func (r *reader) scope(n ast.Node) *Scope {
+	var s Scope
+	r.mapping(n, "scope", []field{
+		{"read", func(n ast.Node) { s.Read = r.globs(n, "scope.read") }},
+		{"write", func(n ast.Node) { s.Write = r.globs(n, "scope.write") }},
+		{"ask", func(n ast.Node) { s.Ask = r.globs(n, "scope.ask") }},
+	})
+	return &s
+}
+
+// globs reads a list of globs. An empty list is not nil.
+func (r *reader) globs(n ast.Node, what string) []string {
+	globs := []string{}
+	r.items(n, what, `["docs/**"]`, func(n ast.Node) {
+		glob, ok := r.text(n, "A glob of "+what, "docs/**")
+		if ok && r.glob(n, glob) {
+			globs = append(globs, glob)
+		}
+	})
+	return globs
+}
+
+func (r *reader) glob(n ast.Node, glob string) bool {
+	_, err := contract.ParseGlob(glob)
+	if err != nil {
+		r.fault(n, "%s", sentence(err))
+	}
+	return err == nil
+}
+
+// sentence returns what a person is told of err.
+func sentence(err error) string {
+	if e, ok := errors.AsType[*envelope.Error](err); ok {
+		return e.Message
+	}
+	return err.Error()
+}
+
+func (r *reader) notes(n ast.Node) Notes {
+	var notes Notes
+	r.mapping(n, "notes", []field{
+		{"include", func(n ast.Node) { notes.Include = r.globs(n, "notes.include") }},
+		{"visibility", func(n ast.Node) {
+			text, ok := r.text(n, "notes.visibility", string(Unmarked))
+			notes.Visibility = Visibility(text)
+			if ok && notes.Visibility != Unmarked && notes.Visibility != Public {
+				r.fault(n, "notes.visibility must be %s (all notes but those marked private) or %s (only those marked public).", Unmarked, Public)
+			}
+		}},
+	})
+	return notes
+}
+
+// Bounds of the limits.
+const (
+	minFileBytes   = 1
+	maxFileBytes   = 1 << 40
+	minResultBytes = 1 * kibi
+	maxResultBytes = 1 * gibi
+	minCallTime    = time.Millisecond
+	maxCallTime    = 24 * time.Hour
+)
+
+func (r *reader) limits(n ast.Node) Limits {
+	var l Limits
+	count := func(key string, limit *int) field {
+		return field{key, func(n ast.Node) { *limit = int(r.whole(n, "limits."+key, math.MaxInt32)) }}
+	}
+	r.mapping(n, "limits", []field{
+		{"file_bytes", func(n ast.Node) { l.FileBytes = r.size(n, "limits.file_bytes", minFileBytes, maxFileBytes) }},
+		{"result_bytes", func(n ast.Node) {
+			l.ResultBytes = int(r.size(n, "limits.result_bytes", minResultBytes, maxResultBytes))
+		}},
+		{"call_time", func(n ast.Node) { l.CallTime = r.time(n, "limits.call_time") }},
+		count("calls_per_minute", &l.CallsPerMinute),
+		count("page_lines", &l.PageLines),
+		count("page_entries", &l.PageEntries),
+		count("page_matches", &l.PageMatches),
+		count("page_notes", &l.PageNotes),
+	})
+	return l
+}
+
+func (r *reader) size(n ast.Node, what string, least, most int64) int64 {
+	switch n.(type) {
+	case *ast.StringNode, *ast.IntegerNode:
+	default:
+		r.fault(n, "%s must be a size, such as 32MiB, not %s.", what, kindOf(n))
+		return 0
+	}
+	size, err := parseSize(n.GetToken().Value)
+	switch {
+	case err != nil:
+		r.fault(n, "%s: %v.", what, err)
+	case size < least || size > most:
+		r.fault(n, "%s must be from %s to %s.", what, formatSize(least), formatSize(most))
+	}
+	return size
+}
+
+func (r *reader) time(n ast.Node, what string) time.Duration {
+	text, ok := r.text(n, what, "30s")
+	if !ok {
+		return 0
+	}
+	d, err := parseTime(text)
+	switch {
+	case err != nil:
+		r.fault(n, "%s: %v.", what, err)
+	case d < minCallTime || d > maxCallTime:
+		r.fault(n, "%s must be from 1ms to 24h.", what)
+	}
+	return d
+}
+
+func (r *reader) encodings(n ast.Node) []Encoding {
+	var encodings []Encoding
+	r.entries(n, "encodings", func(glob string, at, value ast.Node) {
+		if !r.glob(at, glob) {
+			return
+		}
+		label, ok := r.text(value, "An encoding", "gb18030")
+		if !ok {
+			return
+		}
+		name, err := encodingName(label)
+		if err != nil {
+			r.fault(value, "%v", err)
+			return
+		}
+		encodings = append(encodings, Encoding{Glob: glob, Name: name})
+	})
+	return encodings
+}
+
+// encodingName returns the standard's own name for an encoding that text can be written in.
+func encodingName(label string) (string, error) {
+	e, err := htmlindex.Get(label)
+	if err != nil {
+		return "", fmt.Errorf("There is no encoding %s; names are those of the WHATWG encoding standard, such as gb18030, shift_jis or windows-1252.", contract.Quote(label))
+	}
+	name, err := htmlindex.Name(e)
+	if err != nil || name == "replacement" || name == "x-user-defined" {
+		return "", fmt.Errorf("Text can't be written in the encoding %s.", contract.Quote(label))
+	}
+	return name, nil
+}
+
+// start returns the token that a person would point at for n: of a mapping its first key, not its first colon.
+func start(n ast.Node) *token.Token {
+	if m, ok := n.(*ast.MappingNode); ok && len(m.Values) > 0 && !m.IsFlowStyle {
+		return m.Values[0].Key.GetToken()
+	}
+	return n.GetToken()
+}

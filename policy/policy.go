@@ -1,0 +1,350 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"writ/contract"
+	"writ/envelope"
+)
+
+// Access is what a call wants of a place.
+type Access uint8
+
+// The accesses, each more than the one before.
+const (
+	Look  Access = iota // pass through a directory, or learn that it is there; of a file it says nothing
+	Read                // see content or facts
+	Write               // change it
+)
+
+// Effect is what a decision comes to. The zero Effect denies.
+type Effect uint8
+
+// The effects.
+const (
+	Deny  Effect = iota
+	Ask          // once a person approves
+	Allow        // without a question
+)
+
+func (e Effect) String() string { return [...]string{"deny", "ask", "allow"}[e] }
+
+// Request asks whether an access to a place is open.
+type Request struct {
+	Path   contract.Path // resolved and free of links
+	Access Access
+	// Ignored counts the names of the shortest prefix of Path that an ignore file names; 0: none does.
+	Ignored int
+}
+
+// Decision is the answer to a [Request].
+type Decision struct {
+	Effect Effect
+	Rule   string        // what decided, for the audit and for [Policy.Explain]; the caller of a tool must not see it
+	Code   envelope.Code // of Ask and Deny
+}
+
+// Rules of decisions that no glob made.
+const (
+	ruleTop      = "the top may always be looked at"
+	ruleHidden   = "a hidden name that no glob names"
+	ruleIgnored  = "an ignored name that no glob names"
+	ruleUnlisted = "no glob matches"
+	ruleReadOnly = "no write or ask glob matches"
+)
+
+// Policy decides who may do what where. It holds no state, so it may be shared by any number of goroutines.
+type Policy struct {
+	read, write, ask []pattern
+	readable         []pattern // read, write and ask
+	narrower         [][]int   // for each ask pattern the indices of the write patterns that lie within it
+	globs            []zoneGlob
+
+	roots      []Root
+	zones      Zones
+	notes      []contract.Glob
+	visibility Visibility
+	encodings  []encodingGlob
+	limits     Limits
+	redact     bool
+	refusals   map[envelope.Code]envelope.Error
+}
+
+// zoneGlob is a glob of a zone as it was written.
+type zoneGlob struct {
+	rule     string
+	glob     contract.Glob
+	patterns []pattern
+}
+
+func (g zoneGlob) opens(at place) bool { return first(g.patterns, at) != nil }
+
+type encodingGlob struct {
+	glob contract.Glob
+	name string
+}
+
+// Compile returns the policy of c. What is wrong in c is returned as [Mistakes] without lines; a Config that [Parse]
+// returned has nothing wrong.
+func Compile(c Config) (*Policy, error) {
+	b := builder{p: &Policy{
+		roots:      slices.Clone(c.Roots),
+		visibility: c.Notes.Visibility,
+		limits:     c.Limits.filled(),
+		redact:     c.Redact,
+	}, file: c.File}
+	b.checkRoots()
+	b.addZones(c)
+	b.addNotes(c.Notes)
+	b.addEncodings(c.Encodings)
+	if len(b.mistakes) > 0 {
+		return nil, b.mistakes
+	}
+	b.p.settle()
+	b.p.refusals = b.p.newRefusals()
+	return b.p, nil
+}
+
+// Decide answers r. It is a pure function of the policy and r, and says nothing of whether something is there.
+func (p *Policy) Decide(r Request) Decision {
+	at := place{path: r.Path.String(), ignored: r.Ignored}
+	switch r.Access {
+	case Look:
+		return p.decideLook(at)
+	case Read:
+		return p.decideRead(at)
+	case Write:
+		return p.decideWrite(at)
+	}
+	return p.outside(at)
+}
+
+func (p *Policy) decideLook(at place) Decision {
+	if at.path == "" {
+		return Decision{Effect: Allow, Rule: ruleTop}
+	}
+	if d := first(p.readable, at); d != nil {
+		return Decision{Effect: Allow, Rule: d.rule}
+	}
+	for i := range p.readable {
+		if p.readable[i].leads(at) {
+			return Decision{Effect: Allow, Rule: p.readable[i].way}
+		}
+	}
+	return p.outside(at)
+}
+
+func (p *Policy) decideRead(at place) Decision {
+	if d := first(p.readable, at); d != nil {
+		return Decision{Effect: Allow, Rule: d.rule}
+	}
+	return p.outside(at)
+}
+
+func (p *Policy) decideWrite(at place) Decision {
+	if a := p.asks(at); a != nil {
+		return Decision{Effect: Ask, Rule: a.rule, Code: envelope.ApprovalRequired}
+	}
+	if w := first(p.write, at); w != nil {
+		return Decision{Effect: Allow, Rule: w.rule}
+	}
+	if first(p.read, at) != nil {
+		return Decision{Effect: Deny, Rule: ruleReadOnly, Code: envelope.OutsideWriteScope}
+	}
+	return p.outside(at)
+}
+
+// asks returns the ask pattern that demands a person for the place: one that matches it without a narrower write
+// pattern that matches too.
+func (p *Policy) asks(at place) *pattern {
+	for i := range p.ask {
+		if p.ask[i].match(at) && !p.outdone(i, at) {
+			return &p.ask[i]
+		}
+	}
+	return nil
+}
+
+func (p *Policy) outdone(ask int, at place) bool {
+	for _, k := range p.narrower[ask] {
+		if p.write[k].match(at) {
+			return true
+		}
+	}
+	return false
+}
+
+// outside denies a place that is in no zone, and finds out why for the operator.
+func (p *Policy) outside(at place) Decision {
+	d := Decision{Effect: Deny, Rule: ruleUnlisted, Code: envelope.OutsideScope}
+	switch {
+	case at.ignored > 0 && first(p.readable, place{path: at.path}) != nil:
+		d.Rule = ruleIgnored
+	case slices.ContainsFunc(p.globs, func(g zoneGlob) bool { return g.glob.Match(at.path) }):
+		d.Rule = ruleHidden
+	}
+	return d
+}
+
+func first(patterns []pattern, at place) *pattern {
+	for i := range patterns {
+		if patterns[i].match(at) {
+			return &patterns[i]
+		}
+	}
+	return nil
+}
+
+// Zones are the globs of the three zones.
+type Zones struct {
+	Read  []string // may be read; the globs of the other two are among them unless a wider one is
+	Write []string // writes without a question
+	Ask   []string // writes that a person must approve
+}
+
+// Zones returns a copy of the zones, for telling a caller what is open.
+func (p *Policy) Zones() Zones { return p.zones.clone() }
+
+// clone returns a copy without nil: on the wire an empty list is [].
+func (z Zones) clone() Zones {
+	return Zones{append([]string{}, z.Read...), append([]string{}, z.Write...), append([]string{}, z.Ask...)}
+}
+
+// Roots returns a copy of the roots that the configuration names; empty where the command line does.
+func (p *Policy) Roots() []Root { return slices.Clone(p.roots) }
+
+// Limits returns the limits, defaults filled in.
+func (p *Policy) Limits() Limits { return p.limits }
+
+// Redact tells whether secrets in text are replaced on their way out.
+func (p *Policy) Redact() bool { return p.redact }
+
+// CanEverWrite tells whether there is a place that may be written, if only with an approval.
+func (p *Policy) CanEverWrite() bool { return len(p.write)+len(p.ask) > 0 }
+
+// Visibility says which notes are shown.
+func (p *Policy) Visibility() Visibility { return p.visibility }
+
+// NotesInclude tells whether the file is a note. Whether it may be read is another question.
+func (p *Policy) NotesInclude(path contract.Path) bool {
+	return slices.ContainsFunc(p.notes, func(g contract.Glob) bool { return g.Match(path.String()) })
+}
+
+// EncodingOf returns the lower-case name of the encoding that the configuration gives the file, "" if it gives none.
+func (p *Policy) EncodingOf(path contract.Path) string {
+	for _, e := range p.encodings {
+		if e.glob.Match(path.String()) {
+			return e.name
+		}
+	}
+	return ""
+}
+
+// builder fills a Policy and notes what is wrong with its configuration.
+type builder struct {
+	p        *Policy
+	file     string
+	mistakes Mistakes
+}
+
+func (b *builder) fault(format string, args ...any) {
+	b.mistakes = append(b.mistakes, Mistake{File: b.file, Message: fmt.Sprintf(format, args...)})
+}
+
+func (b *builder) glob(pattern string) (contract.Glob, bool) {
+	g, err := contract.ParseGlob(pattern)
+	if err != nil {
+		b.fault("%s", sentence(err))
+	}
+	return g, err == nil
+}
+
+func (b *builder) checkRoots() {
+	for i, fault := range rootFaults(b.p.roots) {
+		if name := b.p.roots[i].Name; fault == "" && name != "" {
+			fault = mountFault(name)
+		}
+		if fault != "" {
+			b.fault("%s", fault)
+		}
+	}
+}
+
+func (b *builder) addZones(c Config) {
+	scope := readOnly()
+	if c.Scope != nil {
+		scope = *c.Scope
+	}
+	b.p.zones = Zones(scope).clone()
+	b.p.read = b.zone("read", scope.Read)
+	b.p.write = b.zone("write", scope.Write)
+	b.p.ask = b.zone("ask", scope.Ask)
+	b.p.readable = slices.Concat(b.p.read, b.p.write, b.p.ask)
+}
+
+func (b *builder) zone(name string, globs []string) []pattern {
+	var patterns []pattern
+	for _, text := range globs {
+		g, ok := b.glob(text)
+		if !ok {
+			continue
+		}
+		added := newPatterns(name, g)
+		patterns = append(patterns, added...)
+		b.p.globs = append(b.p.globs, zoneGlob{added[0].rule, g, added})
+	}
+	return patterns
+}
+
+func (b *builder) addNotes(n Notes) {
+	switch n.Visibility {
+	case "":
+		b.p.visibility = Unmarked
+	case Unmarked, Public:
+	default:
+		b.fault("There is no visibility %s; notes are %s or %s.", contract.Quote(string(n.Visibility)), Unmarked, Public)
+	}
+	include := n.Include
+	if include == nil {
+		include = []string{"**/*.md"}
+	}
+	for _, text := range include {
+		if g, ok := b.glob(text); ok {
+			b.p.notes = append(b.p.notes, g)
+		}
+	}
+}
+
+func (b *builder) addEncodings(encodings []Encoding) {
+	for _, e := range encodings {
+		g, ok := b.glob(e.Glob)
+		name, err := encodingName(e.Name)
+		if err != nil {
+			b.fault("%v", err)
+		}
+		if ok && err == nil {
+			b.p.encodings = append(b.p.encodings, encodingGlob{g, name})
+		}
+	}
+}
+
+// settle works out once what every decision needs: which write patterns are narrower than which ask patterns, and
+// which globs tell what may be read.
+func (p *Policy) settle() {
+	p.narrower = make([][]int, len(p.ask))
+	for i := range p.ask {
+		for k := range p.write {
+			if p.ask[i].covers(&p.write[k]) && !p.write[k].covers(&p.ask[i]) {
+				p.narrower[i] = append(p.narrower[i], k)
+			}
+		}
+	}
+	for _, rule := range slices.Concat(p.write, p.ask) {
+		covered := slices.ContainsFunc(p.read, func(r pattern) bool { return r.covers(&rule) })
+		if _, glob, _ := strings.Cut(rule.rule, ": "); !covered && !slices.Contains(p.zones.Read, glob) {
+			p.zones.Read = append(p.zones.Read, glob)
+		}
+	}
+}
