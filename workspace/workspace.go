@@ -10,6 +10,8 @@ package workspace
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"writ/contract"
 )
@@ -43,4 +45,102 @@ type Journal interface {
 	Begin(ctx context.Context, in contract.Intent) (changeID string, err error)
 	// End records what became of the change that Begin named.
 	End(ctx context.Context, changeID string, o contract.Outcome) error
+}
+
+// Root is one directory tree that an operator opened.
+type Root struct {
+	Name string // its mount; "" where there is only one root
+	Dir  string // where it is on this machine
+}
+
+// Options say what a workspace holds and how it may be used.
+type Options struct {
+	Roots []Root
+	// State is a directory for locks, outside every root; it is made with mode 0700. "" makes a workspace that can't
+	// be written.
+	State string
+	// FileBytes is the size of the largest file that is loaded or written; 0 stands for 32 MiB.
+	FileBytes int64
+	// Encoding returns the encoding that the policy names for a path, "" for none. It may be nil.
+	Encoding func(contract.Path) string
+
+	portable bool // resolve as on other systems, for tests
+}
+
+const defaultFileBytes = 32 << 20
+
+// Workspace is the open roots.
+type Workspace struct {
+	roots    []*root
+	options  Options
+	contents *contents
+}
+
+// Open opens each root once. A root that is itself a link is a root like any other.
+func Open(o Options) (*Workspace, error) {
+	if err := checkNames(o.Roots); err != nil {
+		return nil, err
+	}
+	if o.FileBytes == 0 {
+		o.FileBytes = defaultFileBytes
+	}
+	w := &Workspace{options: o, contents: newContents()}
+	for _, r := range o.Roots {
+		t, err := o.open(r.Dir)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("open workspace: %w", err), w.Close())
+		}
+		ignores := newIgnores(t)
+		w.roots = append(w.roots, &root{
+			name: r.Name, tree: t,
+			ignoring: func() func(string, form) int { return ignores.view().ignored },
+		})
+	}
+	return w, nil
+}
+
+func (o *Options) open(directory string) (tree, error) {
+	if o.portable {
+		return openPortableTree(directory)
+	}
+	return openTree(directory)
+}
+
+// Close closes the roots. Calls that are under way may fail.
+func (w *Workspace) Close() error {
+	var errs []error
+	for _, r := range w.roots {
+		errs = append(errs, r.tree.close())
+	}
+	return errors.Join(errs...)
+}
+
+// Reader returns what a caller may do that may only read. A Reader can't be turned into a [Writer].
+func (w *Workspace) Reader(g Guard) Reader { return Reader{w: w, guard: g} }
+
+// Writer returns what a caller may do that may also change files. Its changes belong to the call o and are told to j,
+// which may be nil in tests.
+func (w *Workspace) Writer(g Guard, j Journal, o contract.Origin) Writer {
+	return Writer{Reader: w.Reader(g), journal: j, origin: o}
+}
+
+// Reader reads files.
+type Reader struct {
+	w     *Workspace
+	guard Guard
+}
+
+// Writer reads files and changes them.
+type Writer struct {
+	Reader
+	journal Journal
+	origin  contract.Origin
+}
+
+// Encoding returns the encoding that the policy names for p, "" where it names none.
+func (r Reader) Encoding(p contract.Path) string {
+	if r.w.options.Encoding == nil {
+		return ""
+	}
+	return r.w.options.Encoding(p)
 }
