@@ -94,7 +94,7 @@ type question struct {
 	rel     string        // spelled below the root
 	want    Access
 
-	ignored func(rel string, as form) int
+	ignored *ignoreView // what the ignore files say during this resolution; nil until they are asked
 }
 
 // ask puts the place at rel to the guard.
@@ -131,13 +131,13 @@ func (q *question) askWhole(rel string) error {
 
 // ignoredSegments is Place.Ignored of rel; it counts the mount too.
 func (q *question) ignoredSegments(rel string, as form) int {
-	if q.root.ignoring == nil || rel == "" {
+	if q.root.ignores == nil || rel == "" {
 		return 0
 	}
 	if q.ignored == nil {
-		q.ignored = q.root.ignoring()
+		q.ignored = q.root.ignores.view()
 	}
-	n := q.ignored(rel, as)
+	n := q.ignored.ignored(rel, as)
 	if n > 0 && q.root.name != "" {
 		n++
 	}

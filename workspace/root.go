@@ -13,9 +13,8 @@ import (
 type root struct {
 	name string // its mount; "" where the only root is the top itself
 	tree tree
-	// ignoring returns what tells, for one resolution, how many segments the shortest prefix of rel has that an ignore
-	// file names; 0: none does. nil stands for a root without ignore files.
-	ignoring func() func(rel string, as form) int
+	// ignores are the root's ignore files; nil stands for a root whose files do not count.
+	ignores *ignores
 }
 
 // path returns the place rel of the root as callers name it.

@@ -90,11 +90,7 @@ func Open(o Options) (*Workspace, error) {
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("open workspace: %w", err), w.Close())
 		}
-		ignores := newIgnores(t)
-		w.roots = append(w.roots, &root{
-			name: r.Name, tree: t,
-			ignoring: func() func(string, form) int { return ignores.view().ignored },
-		})
+		w.roots = append(w.roots, &root{name: r.Name, tree: t, ignores: newIgnores(t)})
 	}
 	return w, nil
 }
