@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"writ/contract"
@@ -37,15 +38,25 @@ func (p *Policy) Explain(path contract.Path, ignored int) Explanation {
 		}
 	}
 	e.Ignored = strings.Join(segments[:min(ignored, len(segments))], "/")
-	for _, g := range p.globs {
-		switch {
-		case g.opens(place{path.String(), ignored}):
-			e.Matching = append(e.Matching, g.rule)
-		case g.glob.Match(path.String()):
-			e.Missed = append(e.Missed, g.rule)
+	at := place{path: path.String(), ignored: ignored}
+	e.Matching = rules(p.readable, at)
+	for _, rule := range rules(p.readable, at.plainly()) {
+		if !slices.Contains(e.Matching, rule) {
+			e.Missed = append(e.Missed, rule)
 		}
 	}
 	return e
+}
+
+// rules returns the rules of the patterns that match, each once.
+func rules(patterns []pattern, at place) []string {
+	var rules []string
+	for i := range patterns {
+		if patterns[i].match(at) && !slices.Contains(rules, patterns[i].rule) {
+			rules = append(rules, patterns[i].rule)
+		}
+	}
+	return rules
 }
 
 // Lines returns the explanation for a terminal, one fact a line.
@@ -92,12 +103,7 @@ func (e Explanation) asksDespiteWrite() bool {
 	if e.Write.Effect != Ask {
 		return false
 	}
-	for _, rule := range e.Matching {
-		if strings.HasPrefix(rule, "write: ") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.Matching, func(rule string) bool { return strings.HasPrefix(rule, "write: ") })
 }
 
 // lastHidden returns the part of the path up to its last hidden name.

@@ -18,8 +18,12 @@ import (
 // place is a path as patterns see it.
 type place struct {
 	path    string
-	ignored int // number of the name that an ignore file hits, from 1; 0: none
+	ignored int  // number of the name that an ignore file hits, from 1; 0: none
+	plain   bool // hidden and ignored names count as any other
 }
+
+// plainly returns the place for rules that restrict: what hides a name must not take it out of their reach.
+func (at place) plainly() place { return place{path: at.path, plain: true} }
 
 type shape uint8
 
@@ -82,14 +86,15 @@ func (p *pattern) match(at place) bool {
 
 // matchTree relies on '**' being the last segment: all that is left of the path must be reachable for it.
 func (p *pattern) matchTree(at place) bool {
-	if at.ignored > p.fixed {
-		return false
+	rest := at.path
+	if p.fixed > 0 {
+		after, ok := strings.CutPrefix(at.path, p.prefix)
+		if !ok || after != "" && after[0] != '/' {
+			return false
+		}
+		rest = after
 	}
-	if p.fixed == 0 {
-		return !strings.HasPrefix(at.path, ".") && !strings.Contains(at.path, "/.")
-	}
-	rest, ok := strings.CutPrefix(at.path, p.prefix)
-	return ok && (rest == "" || rest[0] == '/' && !strings.Contains(rest, "/."))
+	return at.plain || at.ignored <= p.fixed && !strings.HasPrefix(rest, ".") && !strings.Contains(rest, "/.")
 }
 
 // leads tells whether the pattern opens the place or could open something below it.
@@ -111,38 +116,39 @@ func (p *pattern) run(at place) uint64 {
 	for i, rest := 1, at.path; rest != "" && states != 0; i++ {
 		var name string
 		name, rest, _ = strings.Cut(rest, "/")
-		states = p.step(states, name, i == at.ignored)
+		states = p.step(states, func(s *contract.GlobSegment) bool { return at.reachable(i, name, s) })
 	}
 	return states
 }
 
-func (p *pattern) step(states uint64, name string, ignored bool) uint64 {
-	var next uint64
-	for ; states != 0; states &= states - 1 {
-		i := bits.TrailingZeros64(states)
-		if i == len(p.segments) || !reaches(&p.segments[i], name, ignored) {
-			continue
-		}
-		if p.segments[i].AnyNames() {
-			next |= 1 << i
-		} else {
-			next |= 1 << (i + 1)
-		}
-	}
-	return p.closure(next)
-}
-
-// reaches tells whether the segment matches the name and may.
-func reaches(s *contract.GlobSegment, name string, ignored bool) bool {
-	if ignored && s.EveryName() {
+// reachable tells whether the segment matches the name, number i of the path, and may.
+func (at place) reachable(i int, name string, s *contract.GlobSegment) bool {
+	switch {
+	case at.plain:
+	case i == at.ignored && s.EveryName():
 		return false
-	}
-	if name[0] == '.' {
+	case name[0] == '.':
 		if _, named := s.First(); !named {
 			return false
 		}
 	}
 	return s.Match(name)
+}
+
+// step reads one name, which a segment takes if accepts says so.
+func (p *pattern) step(states uint64, accepts func(*contract.GlobSegment) bool) uint64 {
+	var next uint64
+	for ; states != 0; states &= states - 1 {
+		i := bits.TrailingZeros64(states)
+		switch {
+		case i == len(p.segments) || !accepts(&p.segments[i]):
+		case p.segments[i].AnyNames():
+			next |= 1 << i
+		default:
+			next |= 1 << (i + 1)
+		}
+	}
+	return p.closure(next)
 }
 
 // closure adds the places that are reached without reading a name: '**' may stand for none. No two '**' follow each
@@ -156,37 +162,30 @@ func (p *pattern) closure(states uint64) uint64 {
 	return states
 }
 
-// covers tells whether every place that q opens is opened by p too. It is sure where it says so; patterns that overlap
-// in a way that it can't follow count as not covered.
-func (p *pattern) covers(q *pattern) bool {
+// covers tells whether p matches every path that q does, where within tells the same of two segments. It is sure where
+// it says so; patterns that overlap in a way that it can't follow count as not covered.
+func (p *pattern) covers(q *pattern, within func(s, t *contract.GlobSegment) bool) bool {
 	states := p.closure(1)
 	for k := range q.segments {
-		var next uint64
-		for rest := states; rest != 0; rest &= rest - 1 {
-			i := bits.TrailingZeros64(rest)
-			if i == len(p.segments) || !segmentCovers(&p.segments[i], &q.segments[k]) {
-				continue
-			}
-			if p.segments[i].AnyNames() {
-				next |= 1 << i
-			} else {
-				next |= 1 << (i + 1)
-			}
-		}
-		states = p.closure(next)
+		states = p.step(states, func(s *contract.GlobSegment) bool { return within(s, &q.segments[k]) })
 	}
 	return states&(1<<len(p.segments)) != 0
 }
 
-// segmentCovers tells whether s matches every name, or for '**' every run of names, that t does.
-func segmentCovers(s, t *contract.GlobSegment) bool {
+// within tells whether s matches every name, or for '**' every run of names, that t does.
+func within(s, t *contract.GlobSegment) bool {
+	if name, ok := t.Literal(); ok {
+		return s.Match(name)
+	}
+	return *s == *t || s.AnyNames() || s.EveryName() && !t.AnyNames()
+}
+
+// openWithin is within for names of which some are hidden: a wildcard does not open what t names.
+func openWithin(s, t *contract.GlobSegment) bool {
 	if first, named := t.First(); named && first == '.' {
 		if _, named := s.First(); !named {
 			return false
 		}
 	}
-	if name, ok := t.Literal(); ok {
-		return s.Match(name)
-	}
-	return *s == *t || s.AnyNames() || s.EveryName() && !t.AnyNames()
+	return within(s, t)
 }

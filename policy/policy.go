@@ -60,7 +60,6 @@ type Policy struct {
 	read, write, ask []pattern
 	readable         []pattern // read, write and ask
 	narrower         [][]int   // for each ask pattern the indices of the write patterns that lie within it
-	globs            []zoneGlob
 
 	roots      []Root
 	zones      Zones
@@ -71,15 +70,6 @@ type Policy struct {
 	redact     bool
 	refusals   map[envelope.Code]envelope.Error
 }
-
-// zoneGlob is a glob of a zone as it was written.
-type zoneGlob struct {
-	rule     string
-	glob     contract.Glob
-	patterns []pattern
-}
-
-func (g zoneGlob) opens(at place) bool { return first(g.patterns, at) != nil }
 
 type encodingGlob struct {
 	glob contract.Glob
@@ -144,10 +134,11 @@ func (p *Policy) decideRead(at place) Decision {
 }
 
 func (p *Policy) decideWrite(at place) Decision {
-	if a := p.asks(at); a != nil {
+	w := first(p.write, at)
+	if a := p.asks(w, at); a != nil {
 		return Decision{Effect: Ask, Rule: a.rule, Code: envelope.ApprovalRequired}
 	}
-	if w := first(p.write, at); w != nil {
+	if w != nil {
 		return Decision{Effect: Allow, Rule: w.rule}
 	}
 	if first(p.read, at) != nil {
@@ -156,17 +147,24 @@ func (p *Policy) decideWrite(at place) Decision {
 	return p.outside(at)
 }
 
-// asks returns the ask pattern that demands a person for the place: one that matches it without a narrower write
-// pattern that matches too.
-func (p *Policy) asks(at place) *pattern {
+// asks returns the ask pattern that makes a write of the place wait for a person; w is the write pattern that opens the
+// place, or nil.
+//
+// Without w the ask pattern itself opens the place. Beside w it restricts, and then hidden and ignored names are as any
+// other to it: an ignore file must not lift the question.
+func (p *Policy) asks(w *pattern, at place) *pattern {
+	if w == nil {
+		return first(p.ask, at)
+	}
 	for i := range p.ask {
-		if p.ask[i].match(at) && !p.outdone(i, at) {
+		if p.ask[i].match(at.plainly()) && !p.outdone(i, at) {
 			return &p.ask[i]
 		}
 	}
 	return nil
 }
 
+// outdone tells whether a write pattern that is narrower than the ask pattern opens the place.
 func (p *Policy) outdone(ask int, at place) bool {
 	for _, k := range p.narrower[ask] {
 		if p.write[k].match(at) {
@@ -182,7 +180,7 @@ func (p *Policy) outside(at place) Decision {
 	switch {
 	case at.ignored > 0 && first(p.readable, place{path: at.path}) != nil:
 		d.Rule = ruleIgnored
-	case slices.ContainsFunc(p.globs, func(g zoneGlob) bool { return g.glob.Match(at.path) }):
+	case first(p.readable, at.plainly()) != nil:
 		d.Rule = ruleHidden
 	}
 	return d
@@ -287,13 +285,9 @@ func (b *builder) addZones(c Config) {
 func (b *builder) zone(name string, globs []string) []pattern {
 	var patterns []pattern
 	for _, text := range globs {
-		g, ok := b.glob(text)
-		if !ok {
-			continue
+		if g, ok := b.glob(text); ok {
+			patterns = append(patterns, newPatterns(name, g)...)
 		}
-		added := newPatterns(name, g)
-		patterns = append(patterns, added...)
-		b.p.globs = append(b.p.globs, zoneGlob{added[0].rule, g, added})
 	}
 	return patterns
 }
@@ -336,13 +330,13 @@ func (p *Policy) settle() {
 	p.narrower = make([][]int, len(p.ask))
 	for i := range p.ask {
 		for k := range p.write {
-			if p.ask[i].covers(&p.write[k]) && !p.write[k].covers(&p.ask[i]) {
+			if p.ask[i].covers(&p.write[k], within) && !p.write[k].covers(&p.ask[i], within) {
 				p.narrower[i] = append(p.narrower[i], k)
 			}
 		}
 	}
 	for _, rule := range slices.Concat(p.write, p.ask) {
-		covered := slices.ContainsFunc(p.read, func(r pattern) bool { return r.covers(&rule) })
+		covered := slices.ContainsFunc(p.read, func(r pattern) bool { return r.covers(&rule, openWithin) })
 		if _, glob, _ := strings.Cut(rule.rule, ": "); !covered && !slices.Contains(p.zones.Read, glob) {
 			p.zones.Read = append(p.zones.Read, glob)
 		}
