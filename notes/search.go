@@ -1,0 +1,216 @@
+package notes
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"writ/envelope"
+)
+
+// DefaultLimit is how many notes a search returns where nothing else is said.
+const DefaultLimit = 20
+
+// Bounds of what a match says about a note, so that no note can fill the answer.
+const (
+	maxTitle = 200 // bytes
+	maxTags  = 20
+)
+
+// Scanner is a [Searcher] that reads all notes for each search.
+type Scanner struct {
+	Visibility string // VisibilityUnmarked if empty
+	Limit      int    // how many matches are returned; zero means DefaultLimit
+}
+
+// Search implements [Searcher]. It returns the notes of the first tier that finds any.
+func (s Scanner) Search(ctx context.Context, q Query, source Source) (Result, error) {
+	result := Result{Matches: []Match{}, Tier: TierNone}
+	if q.IsEmpty() {
+		return result, nil
+	}
+	f := finder{scanner: s, source: source, query: &q}
+	selected, err := f.find(ctx)
+	if err != nil {
+		return result, err
+	}
+	result.Skipped = f.skipped
+	if selected.total == 0 {
+		return result, nil
+	}
+	return f.present(ctx, selected, result)
+}
+
+// finder carries out one search.
+type finder struct {
+	scanner Scanner
+	source  Source
+	query   *Query
+	skipped map[envelope.Code]int
+}
+
+// found is what a tier found: a query, the numbers of a scan for it, and what of them to go by.
+type found struct {
+	selection
+	query    *Query
+	tally    *tally
+	total    int
+	repaired map[string]string
+}
+
+func (f *finder) find(ctx context.Context) (found, error) {
+	q := f.query
+	scan := newScan(q, f.scanner.Visibility)
+	scan.findNeighbours()
+	t, err := scan.run(ctx, f.source)
+	if err != nil {
+		return found{}, err
+	}
+	f.skipped = t.skipped
+	first := found{query: q, tally: &t}
+	if first.strictly() || first.loosely() {
+		return first, nil
+	}
+	repairs := scan.repairs(&t)
+	if len(repairs) == 0 {
+		return first.sentence(), nil
+	}
+	return f.findRepaired(ctx, first, repairs)
+}
+
+// findRepaired looks again with other words in place of those that occur nowhere. Where not all of them are in one note,
+// the words that were right say more than the guessed ones.
+func (f *finder) findRepaired(ctx context.Context, first found, repairs map[string]string) (found, error) {
+	q := f.query.repaired(repairs)
+	t, err := newScan(&q, f.scanner.Visibility).run(ctx, f.source)
+	if err != nil {
+		return found{}, err
+	}
+	second := found{query: &q, tally: &t, repaired: repairs}
+	if second.loosely() {
+		return second, nil
+	}
+	if asWritten := first.sentence(); asWritten.total > 0 {
+		return asWritten, nil
+	}
+	return second.sentence(), nil
+}
+
+// strictly selects the notes with all terms; failing that, those with all but the words that could be operators.
+func (f *found) strictly() bool {
+	columns := make([]int, len(f.query.terms))
+	for i := range columns {
+		columns[i] = i
+	}
+	f.selection = selection{tier: TierExact, columns: columns}
+	f.total = f.tally.totals[allTerms]
+	if f.total == 0 {
+		f.columns = f.query.kept
+		f.total = f.tally.totals[allButNoise]
+	}
+	return f.total > 0
+}
+
+// loosely selects the notes with all words, wherever they stand.
+func (f *found) loosely() bool {
+	f.selection = selection{tier: TierAll, columns: f.query.atomColumns(f.query.loose)}
+	f.total = f.tally.totals[allTerms] + f.tally.totals[allButNoise] + f.tally.totals[allAtoms]
+	return f.total > 0
+}
+
+// sentence selects the notes with any of the query's rarest words, if the query is more than one name.
+func (f found) sentence() found {
+	f.total = 0
+	if f.query.sentence {
+		f.selection = f.query.rarest(f.tally)
+		f.total = f.tally.countMasked(f.mask)
+	}
+	return f
+}
+
+// present reads the best notes once more, for what a match shows. A note that has gone or changed in between, so that it
+// is no match any more, is left out.
+func (f *finder) present(ctx context.Context, sel found, result Result) (Result, error) {
+	result.Tier, result.Total, result.Repaired = sel.tier, sel.total, sel.repaired
+	shown := presenter{found: sel, worker: newScan(sel.query, f.scanner.Visibility).borrow(), targets: sel.targets()}
+	for _, r := range sel.tally.rank(sel.selection) {
+		if len(result.Matches) == cmp.Or(f.scanner.Limit, DefaultLimit) {
+			break
+		}
+		loaded, err := f.source.Load(ctx, r.path)
+		if isPassing(err) {
+			return result, err
+		}
+		match, ok := shown.match(r, loaded)
+		if err != nil || !ok {
+			result.Total--
+			continue
+		}
+		result.Matches = append(result.Matches, match)
+	}
+	if len(result.Matches) == 0 {
+		result.Tier, result.Total, result.Repaired = TierNone, 0, nil
+	}
+	return result, nil
+}
+
+// isPassing tells whether err is no fault of the note, but the end of the call.
+func isPassing(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// targets are what snippets should show.
+func (f *found) targets() []target {
+	weights := f.tally.weights(f.columns)
+	targets := make([]target, len(f.columns))
+	for i, c := range f.columns {
+		needle := f.query.needleOf(c)
+		targets[i] = target{needle, max(weights[i], 0.01)}
+	}
+	return targets
+}
+
+// needleOf returns what stands in a text where a column of a record is above zero.
+func (q *Query) needleOf(column int) needle {
+	if column < len(q.terms) {
+		return q.terms[column].needle
+	}
+	return q.atoms[column-len(q.terms)].needle()
+}
+
+// presenter makes matches of records.
+type presenter struct {
+	found
+	worker  *worker
+	targets []target
+}
+
+func (p *presenter) match(r ranked, loaded Loaded) (Match, bool) {
+	now, ok := p.worker.examine(r.path, loaded.Text)
+	if !ok || !p.takes(&now) {
+		return Match{}, false
+	}
+	note := Parse(r.path, loaded.Text)
+	cut := cutter{text: loaded.Text, targets: p.targets}
+	best := cut.excerpt(note.Body)
+	return Match{
+		Path:    r.path,
+		Title:   clip(note.Title),
+		Line:    best.line,
+		Heading: clip(note.headingAt(best.line)),
+		Snippet: string(best.text),
+		Score:   r.score,
+		Version: loaded.Version,
+		Tags:    shortTags(note.Tags),
+	}, true
+}
+
+func clip(s string) string { return string(cutAtRune([]byte(s), maxTitle)) }
+
+func shortTags(tags []string) []string {
+	short := make([]string, 0, min(len(tags), maxTags))
+	for _, tag := range tags[:min(len(tags), maxTags)] {
+		short = append(short, clip(tag))
+	}
+	return short
+}
