@@ -1,0 +1,153 @@
+package server
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+const (
+	// maxRunning is how many calls run at once for one connection or listener; the others wait.
+	maxRunning = 64
+	// maxOpen is how many calls may run and wait together; further ones are refused.
+	maxOpen = 1024
+)
+
+// calls are the tool calls of one connection or listener that are not answered yet.
+type calls struct {
+	ctx    context.Context // ends when the calls must stop
+	cancel context.CancelFunc
+	slots  chan struct{}
+
+	mu     sync.Mutex
+	named  map[string]*call
+	open   int
+	closed bool
+	idle   chan struct{} // closed when closed and none is open
+}
+
+// call is one of them.
+type call struct {
+	ctx       context.Context
+	cancel    context.CancelFunc
+	of        *calls
+	name      string
+	unlink    func() bool // from the end of all calls
+	slot      bool
+	cancelled bool // by the client
+}
+
+func newCalls(ctx context.Context) *calls {
+	c := &calls{slots: make(chan struct{}, maxRunning), named: map[string]*call{}, idle: make(chan struct{})}
+	c.ctx, c.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	return c
+}
+
+// begin opens a call by the name under which the client can cancel it; "" for none. It is not ok when the server is
+// ending or has too many. Values of ctx and its end hold for the call; it ends with the others at the latest.
+func (c *calls) begin(ctx context.Context, name string) (run *call, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed || c.open == maxOpen {
+		return nil, false
+	}
+	c.open++
+	run = &call{of: c, name: name}
+	run.ctx, run.cancel = context.WithCancel(ctx)
+	run.unlink = context.AfterFunc(c.ctx, run.cancel)
+	if name != "" {
+		c.named[name] = run
+	}
+	return run, true
+}
+
+// wait waits for one of the slots; it is false where the call is cancelled first.
+func (r *call) wait() bool {
+	select {
+	case r.of.slots <- struct{}{}:
+		r.slot = true
+		return true
+	default:
+	}
+	select {
+	case r.of.slots <- struct{}{}:
+		r.slot = true
+		return true
+	case <-r.ctx.Done():
+		return false
+	}
+}
+
+// cancelNamed cancels the call of that name, if it is open.
+func (c *calls) cancelNamed(name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if run := c.named[name]; run != nil {
+		run.cancelled = true
+		run.cancel()
+	}
+}
+
+// settle ends the time in which the client can cancel, and tells whether it still wants an answer.
+func (r *call) settle() bool {
+	r.of.mu.Lock()
+	defer r.of.mu.Unlock()
+	if r.of.named[r.name] == r {
+		delete(r.of.named, r.name)
+	}
+	return !r.cancelled
+}
+
+// done closes the call once its answer is sent.
+func (r *call) done() {
+	r.settle()
+	r.unlink()
+	r.cancel()
+	if r.slot {
+		<-r.of.slots
+	}
+	r.of.mu.Lock()
+	defer r.of.mu.Unlock()
+	r.of.open--
+	r.of.signal()
+}
+
+func (c *calls) signal() {
+	if c.closed && c.open == 0 {
+		close(c.idle)
+	}
+}
+
+func (c *calls) isClosed() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.closed
+}
+
+// drain takes no more calls and lets the open ones finish; after grace it cancels them. It waits at most patience
+// longer: a call that does not even then end is left behind.
+func (c *calls) drain(grace, patience time.Duration) {
+	c.mu.Lock()
+	if !c.closed {
+		c.closed = true
+		c.signal()
+	}
+	c.mu.Unlock()
+	defer c.cancel()
+	if c.waitIdle(grace) {
+		return
+	}
+	c.cancel()
+	c.waitIdle(patience)
+}
+
+func (c *calls) waitIdle(most time.Duration) bool {
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	select {
+	case <-c.idle:
+		return true
+	case <-timer.C:
+		return false
+	}
+}

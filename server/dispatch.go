@@ -1,0 +1,92 @@
+package server
+
+import (
+	"context"
+	"runtime/debug"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+const (
+	methodInitialize = string(mcp.MethodInitialize)
+	methodPing       = string(mcp.MethodPing)
+	methodList       = string(mcp.MethodToolsList)
+	methodCall       = string(mcp.MethodToolsCall)
+	methodListen     = string(mcp.MethodSubscriptionsListen)
+	methodCancelled  = string(mcp.MethodNotificationCancelled)
+)
+
+// ready returns the result of a request that needs no work, nil for any other.
+func (s *Server) ready(q *request) []byte {
+	switch {
+	case q.method == methodPing && !q.isModern():
+		return []byte("{}")
+	case q.method == methodList && q.cursor == nil:
+		legacy, modern := s.lists()
+		if q.isModern() {
+			return modern
+		}
+		return legacy
+	}
+	return nil
+}
+
+// carryOut carries out a tools/call and sends its answer, unless the client has cancelled it.
+func (s *Server) carryOut(run *call, c Call, q *request, out *outbox) {
+	if !run.wait() {
+		s.sendUnlessCancelled(run, q.fault(mcp.INTERNAL_ERROR, "The server ended before the call began; nothing was done"), out)
+		return
+	}
+	a, f := s.askWithProgress(run.ctx, c, q.meta.progressToken, out)
+	if f != nil {
+		f.id = q.id
+		s.sendUnlessCancelled(run, f, out)
+		return
+	}
+	defer a.release()
+	if !run.settle() {
+		return
+	}
+	m := out.begin()
+	m.head(q.id)
+	m.addCallResult(s, q.isModern(), a)
+	m.add("}")
+	m.send()
+}
+
+// askWithProgress lets the gate tell the client how far the call is, if the client has named a token for that.
+func (s *Server) askWithProgress(ctx context.Context, c Call, token []byte, out *outbox) (*answer, *fault) {
+	if token == nil || !validID(token) {
+		return s.ask(ctx, c)
+	}
+	p := &progress{send: func(progress, total float64, message string) { out.sendProgress(token, progress, total, message) }}
+	defer p.end()
+	c.Progress = p.tell
+	return s.ask(ctx, c)
+}
+
+func (s *Server) sendUnlessCancelled(run *call, f *fault, out *outbox) {
+	if run.settle() {
+		out.sendFault(f)
+	}
+}
+
+// askLibrary has the library answer a message; text is the whole of it. Without a result and a fault there is nothing to
+// send. ctx holds the session.
+func (s *Server) askLibrary(ctx context.Context, q *request, text []byte) (result any, f *fault) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.log.Error("a request panicked", "method", q.method, "panic", p, "stack", string(debug.Stack()))
+			result, f = nil, q.fault(mcp.INTERNAL_ERROR, "The server failed")
+		}
+	}()
+	switch response := s.mcp.HandleMessage(ctx, text).(type) {
+	case mcp.JSONRPCResponse:
+		return response.Result, nil
+	case mcp.JSONRPCError:
+		return nil, &fault{id: q.id, code: response.Error.Code, message: response.Error.Message, data: response.Error.Data}
+	}
+	return nil, nil
+}
+
+const tooMany = "Too many calls are open; send further ones when these are answered"

@@ -1,0 +1,62 @@
+package server
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+)
+
+// errTooLong stands for a line that was longer than the limit; it was skipped, and the next one can be read.
+var errTooLong = errors.New("the line is too long")
+
+// lineReader reads the lines of its input. A last line without an end is a line too.
+type lineReader struct {
+	in   *bufio.Reader
+	most int // bytes of the longest line that is taken
+}
+
+func newLineReader(in io.Reader) *lineReader {
+	return &lineReader{in: bufio.NewReaderSize(in, chunk), most: MaxMessage}
+}
+
+// next returns the next line that is not blank, in memory of its own and without its end. It returns the input's error,
+// io.EOF most often, after the last line.
+func (r *lineReader) next() ([]byte, error) {
+	for {
+		line, err := r.read()
+		if errors.Is(err, errTooLong) {
+			return nil, err
+		}
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			return line, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (r *lineReader) read() ([]byte, error) {
+	part, err := r.in.ReadSlice('\n')
+	line := bytes.Clone(part)
+	for errors.Is(err, bufio.ErrBufferFull) {
+		part, err = r.in.ReadSlice('\n')
+		if len(line)+len(part) > r.most {
+			return nil, r.skip(err)
+		}
+		if cap(line)-len(line) < len(part) {
+			line = append(make([]byte, 0, min(2*cap(line)+chunk, r.most)), line...)
+		}
+		line = append(line, part...)
+	}
+	return line, err
+}
+
+// skip drops the rest of a line.
+func (r *lineReader) skip(err error) error {
+	for errors.Is(err, bufio.ErrBufferFull) {
+		_, err = r.in.ReadSlice('\n')
+	}
+	return errTooLong
+}

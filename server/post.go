@@ -1,0 +1,348 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	library "github.com/mark3labs/mcp-go/server"
+)
+
+// serveMCP is the streamable HTTP endpoint. There is no stream to GET: the server has nothing to say unasked.
+func (l *Listener) serveMCP(w http.ResponseWriter, r *http.Request) {
+	switch r.Method {
+	case http.MethodPost:
+		l.post(w, r)
+	case http.MethodDelete:
+		l.closeSession(w, r)
+	default:
+		notAllowed(w, http.MethodPost, http.MethodDelete)
+	}
+}
+
+func (l *Listener) closeSession(w http.ResponseWriter, r *http.Request) {
+	version := r.Header.Get(mcp.HeaderProtocolVersion)
+	if mcp.IsModernProtocol(version) {
+		notAllowed(w, http.MethodPost)
+		return
+	}
+	if _, ok := l.enter(w, r, &request{}); ok {
+		l.streamable.ServeHTTP(w, r)
+	}
+}
+
+// post is a POST being answered.
+type post struct {
+	l    *Listener
+	w    http.ResponseWriter
+	r    *http.Request
+	q    *request
+	body []byte
+}
+
+func (l *Listener) post(w http.ResponseWriter, r *http.Request) {
+	body, ok := l.readBody(w, r)
+	if !ok {
+		return
+	}
+	version := r.Header.Get(mcp.HeaderProtocolVersion)
+	q, f := parse(body)
+	if f == nil {
+		f = checkHeaders(r.Header, q)
+	}
+	if f != nil {
+		writeFault(w, http.StatusBadRequest, version, f)
+		return
+	}
+	p := &post{l, w, r, q, body}
+	switch {
+	case q.isModern() || isStateless(q, version):
+		p.answerModern()
+	case q.method == methodInitialize:
+		p.initialize()
+	default:
+		p.answerInSession()
+	}
+}
+
+// isStateless tells whether a message without a version of its own belongs to a modern client.
+func isStateless(q *request, version string) bool {
+	return mcp.IsModernProtocol(version) && (q.isNotification() || q.isResponse())
+}
+
+// readBody returns the whole body, or answers why not.
+func (l *Listener) readBody(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		http.Error(w, "The Content-Type must be application/json", http.StatusUnsupportedMediaType)
+		return nil, false
+	}
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // not every ResponseWriter can
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, l.maxBody))
+	_ = control.SetReadDeadline(time.Time{})
+	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		http.Error(w, "The body is longer than "+strconv.FormatInt(tooLarge.Limit, 10)+" bytes", http.StatusRequestEntityTooLarge)
+		return nil, false
+	}
+	if err != nil {
+		http.Error(w, "The body could not be read", http.StatusBadRequest)
+		return nil, false
+	}
+	return body, true
+}
+
+// checkHeaders refuses a version that nobody knows and, since 2026-07-28, headers that do not say what the body says.
+func checkHeaders(h http.Header, q *request) *fault {
+	header, version := h.Get(mcp.HeaderProtocolVersion), q.version()
+	if isStateless(q, header) {
+		return nil
+	}
+	if !mcp.IsModernProtocol(header) && !mcp.IsModernProtocol(version) {
+		if header != "" && q.method != methodInitialize && !mcp.IsValidProtocolVersion(header) {
+			return q.unsupported(header)
+		}
+		return q.checkVersion()
+	}
+	switch {
+	case h.Get(mcp.HeaderLastEventID) != "":
+		return q.fault(mcp.HEADER_MISMATCH, "Last-Event-ID is not supported: streams can't be resumed")
+	case header == "":
+		return q.fault(mcp.HEADER_MISMATCH, mcp.HeaderProtocolVersion+" header is required for requests carrying "+mcp.MetaKeyProtocolVersion)
+	case version == "":
+		return q.fault(mcp.INVALID_PARAMS, "missing or invalid _meta field "+mcp.MetaKeyProtocolVersion)
+	case header != version:
+		return q.fault(mcp.HEADER_MISMATCH, mcp.HeaderProtocolVersion+" header does not match "+mcp.MetaKeyProtocolVersion)
+	}
+	if f := q.checkVersion(); f != nil {
+		return f
+	}
+	return checkStandardHeaders(h, q, version)
+}
+
+// checkStandardHeaders compares Mcp-Method and Mcp-Name with the body. The library's check reads all params, so of a
+// call it is shown the name alone.
+func checkStandardHeaders(h http.Header, q *request, version string) *fault {
+	params := q.params
+	if q.method == methodCall && q.name != nil {
+		params = append(append([]byte(`{"name":`), q.name...), '}')
+	}
+	if err := mcp.ValidateStandardHeaders(h.Get, version, mcp.MCPMethod(q.method), params); err != nil {
+		return q.fault(mcp.HEADER_MISMATCH, err.Error())
+	}
+	return nil
+}
+
+// answerModern answers a request that stands alone. Its end is the end of the connection, and notifications are not
+// acted upon: whoever sent one can't show that the request it names is its own.
+func (p *post) answerModern() {
+	if p.q.isNotification() || p.q.isResponse() {
+		p.w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	p.answer(p.r.Context(), clientName(p.q.meta.client), "")
+}
+
+// initialize has the library open a session, whatever session the client had before.
+func (p *post) initialize() {
+	if !p.passToLibrary(p.l.streamable) {
+		return
+	}
+	var params struct {
+		ClientInfo json.RawMessage `json:"clientInfo"`
+	}
+	if id := p.w.Header().Get(library.HeaderKeySessionID); id != "" && json.Unmarshal(p.q.params, &params) == nil {
+		p.l.sessions.setClient(id, clientName(params.ClientInfo))
+	}
+	p.l.closeSurplus()
+}
+
+// answerInSession answers a message of a client that has made the handshake. A client that goes away has not cancelled
+// its call.
+func (p *post) answerInSession() {
+	client, ok := p.l.enter(p.w, p.r, p.q)
+	if !ok {
+		return
+	}
+	session := p.r.Header.Get(library.HeaderKeySessionID)
+	defer p.l.sessions.leave(session)
+	switch {
+	case p.q.method == methodCancelled && p.q.isNotification():
+		if id := cancelledID(p.q); id != "" {
+			p.l.calls.cancelNamed(session + " " + id)
+		}
+		p.w.WriteHeader(http.StatusAccepted)
+	case p.q.isNotification():
+		p.passToLibrary(p.l.streamable)
+	case p.q.isResponse():
+		p.w.WriteHeader(http.StatusAccepted)
+	default:
+		p.answer(context.WithoutCancel(p.r.Context()), client, session+" "+string(p.q.id))
+	}
+}
+
+// enter finds the session that the request names, or answers that there is none.
+func (l *Listener) enter(w http.ResponseWriter, r *http.Request, q *request) (client string, ok bool) {
+	id, version := r.Header.Get(library.HeaderKeySessionID), r.Header.Get(mcp.HeaderProtocolVersion)
+	if id == "" {
+		writeFault(w, http.StatusBadRequest, version, q.fault(mcp.INVALID_REQUEST, library.HeaderKeySessionID+" header is required after initialize"))
+		return "", false
+	}
+	if client, ok = l.sessions.enter(id); !ok {
+		writeFault(w, http.StatusNotFound, version, q.fault(mcp.INVALID_REQUEST, "The session has ended; initialize a new one"))
+	}
+	return client, ok
+}
+
+// answer answers a request. name is what the client can cancel it by, "" for nothing.
+func (p *post) answer(ctx context.Context, client, name string) {
+	if p.q.method == methodCall {
+		p.call(ctx, client, name)
+		return
+	}
+	if result := p.l.server.ready(p.q); result != nil {
+		p.sendResult(func(m *message) { m.addJSON(result) })
+		return
+	}
+	if p.q.method == methodListen {
+		p.passToLibrary(p.l.streamable)
+		return
+	}
+	result, f := p.l.server.askLibrary(ctx, p.q, p.body)
+	if f != nil {
+		p.sendFault(f)
+		return
+	}
+	p.sendResult(func(m *message) { m.addValue(result) })
+}
+
+func (p *post) call(ctx context.Context, client, name string) {
+	c, f := p.l.server.toolCall(p.q)
+	if f != nil {
+		p.sendFault(f)
+		return
+	}
+	run, ok := p.l.calls.begin(ctx, name)
+	if !ok {
+		p.w.Header().Set("Retry-After", "1")
+		writeFault(p.w, http.StatusServiceUnavailable, "", p.q.fault(mcp.INTERNAL_ERROR, tooMany))
+		return
+	}
+	defer run.done()
+	c.Caller, c.Client = callerHTTP, client
+	reply := newReply(p.w, p.r)
+	p.l.server.carryOut(run, c, p.q, reply.outbox())
+	reply.end()
+}
+
+// sendFault answers with an error. Since 2026-07-28 the status tells intermediaries what kind it is.
+func (p *post) sendFault(f *fault) {
+	status := http.StatusOK
+	if p.q.isModern() {
+		status = statusOf(f.code)
+	}
+	writeFault(p.w, status, "", f)
+}
+
+func statusOf(code int) int {
+	switch code {
+	case mcp.METHOD_NOT_FOUND:
+		return http.StatusNotFound
+	case mcp.HEADER_MISMATCH, mcp.MISSING_REQUIRED_CLIENT_CAPABILITY, mcp.UNSUPPORTED_PROTOCOL_VERSION,
+		mcp.INVALID_REQUEST, mcp.INVALID_PARAMS, mcp.PARSE_ERROR:
+		return http.StatusBadRequest
+	}
+	return http.StatusOK
+}
+
+func (p *post) sendResult(add func(*message)) {
+	p.w.Header().Set("Content-Type", "application/json")
+	out := newOutbox(p.w)
+	out.after = ""
+	m := out.begin()
+	m.head(p.q.id)
+	add(m)
+	m.add("}")
+	m.send()
+}
+
+// passToLibrary has one of the library's servers answer. The library reads ids as floating-point numbers, so an id that
+// would come back as another one is refused. A stream ends when the server does.
+func (p *post) passToLibrary(h http.Handler) bool {
+	if !isExact(p.q.id) {
+		writeFault(p.w, http.StatusBadRequest, "", p.q.fault(mcp.INVALID_REQUEST, inexactID))
+		return false
+	}
+	ctx, cancel := context.WithCancel(p.r.Context())
+	defer cancel()
+	defer context.AfterFunc(p.l.ending, cancel)()
+	r := p.r.WithContext(ctx)
+	r.Body = io.NopCloser(bytes.NewReader(p.body))
+	h.ServeHTTP(p.w, r)
+	return true
+}
+
+const inexactID = "The id of this request must be a string or an integer below 2^53"
+
+// isExact tells whether an id keeps its value as a floating-point number.
+func isExact(id []byte) bool {
+	if len(id) == 0 || id[0] == '"' {
+		return true
+	}
+	n, err := strconv.ParseInt(string(id), 10, 64)
+	return err == nil && -1<<53 < n && n < 1<<53
+}
+
+// reply is the answer to a call: JSON, or a stream of events once there is something to say before the result.
+type reply struct {
+	w       http.ResponseWriter
+	streams bool // the client takes a stream
+	begun   bool
+}
+
+func newReply(w http.ResponseWriter, r *http.Request) *reply {
+	return &reply{w: w, streams: strings.Contains(r.Header.Get("Accept"), "text/event-stream")}
+}
+
+func (r *reply) outbox() *outbox {
+	out := newOutbox(r)
+	out.after = ""
+	out.openNotices = func() bool { return r.stream(out) }
+	return out
+}
+
+// Write writes a part of the answer.
+func (r *reply) Write(b []byte) (int, error) {
+	if !r.begun {
+		r.begun = true
+		r.w.Header().Set("Content-Type", "application/json")
+	}
+	return r.w.Write(b)
+}
+
+// stream turns the answer into a stream, if the client takes one. It is called before each notification.
+func (r *reply) stream(out *outbox) bool {
+	if !r.streams || r.begun {
+		return r.streams
+	}
+	r.begun = true
+	r.w.Header().Set("Content-Type", "text/event-stream")
+	r.w.Header().Set("Cache-Control", "no-cache")
+	out.before, out.after = "event: message\ndata: ", "\n\n"
+	out.flush = func() { _ = http.NewResponseController(r.w).Flush() } // an error shows in the next write
+	return true
+}
+
+// end answers a call that the client has cancelled, which gets no result.
+func (r *reply) end() {
+	if !r.begun {
+		r.w.WriteHeader(http.StatusAccepted)
+	}
+}

@@ -1,0 +1,149 @@
+// Package server is MCP in and out: it reads messages from stdio, streamable HTTP and HTTP+SSE, hands tool calls to the
+// gate, and writes what the gate answers. It is the only room that knows the protocol library.
+//
+// One server serves every protocol version from 2024-11-05 to 2026-07-28: each request says to which era it belongs.
+// The library decides what the protocol says. Three things are done here, because they are most of the work and must be
+// fast and exact: tools/call goes to the gate with its arguments as the bytes that came, tools/list is made once, and
+// ids are echoed as they were written. Over SSE, which is for old clients only, the library does it all.
+//
+// Not here on purpose: resources, prompts, completion, logging, tasks, and requests to the client. What is not served is
+// not declared.
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	library "github.com/mark3labs/mcp-go/server"
+
+	"writ/envelope"
+)
+
+// Gate is the way to the tools.
+type Gate interface {
+	// Call carries one call through. It never fails: the envelope says what happened. It is called from many goroutines
+	// at once, and ends soon after ctx does.
+	Call(ctx context.Context, c Call) envelope.Envelope
+	// Has tells whether a tool is there for callers.
+	Has(tool string) bool
+	// Definitions lists the tools in the order in which clients see them. It is asked once.
+	Definitions() []Definition
+}
+
+// Call is one call of a tool as it came.
+type Call struct {
+	Caller    string          // who calls: "local" over stdio, "http" over HTTP
+	Client    string          // what the client calls itself, "name/version"; "" where it does not say
+	Tool      string          // a tool that the gate has
+	Arguments json.RawMessage // as written, well-formed JSON of any kind; nil where absent. Not to be changed
+	// Progress tells the client how far the call is; total 0 means that nobody knows. Values that do not grow, and those
+	// that follow each other too fast, are dropped. nil where the client did not ask.
+	Progress func(progress, total float64, message string)
+}
+
+// Definition is a tool as clients see it.
+type Definition struct {
+	Name, Title, Description string
+	InputSchema              json.RawMessage
+	OutputSchema             json.RawMessage // nil for a tool that returns its texts as blocks of their own
+	ReadOnly                 bool
+	Destructive              bool
+	Idempotent               bool
+}
+
+// Info is what the server says about itself, and how it answers.
+type Info struct {
+	Name         string
+	Version      string
+	Instructions string // for the model; "" means [Instructions]
+	// StructuredReads adds structuredContent, texts and all, to the answers of tools without an output schema.
+	StructuredReads bool
+	Log             *slog.Logger // told of faults of ours; nil: nobody is
+}
+
+const (
+	callerLocal = "local"
+	callerHTTP  = "http"
+
+	// MaxMessage is the size of the longest message that is taken, in bytes.
+	MaxMessage = 64 << 20
+
+	// listTTL is how long clients may keep a list. It never changes while the server runs.
+	listTTL = 5 * time.Minute
+
+	// drainGrace is how long calls may go on after the end of input; then they are cancelled, and waited for this long.
+	drainGrace, cancelGrace = 10 * time.Second, 5 * time.Second
+)
+
+// Server serves one gate to any number of clients.
+type Server struct {
+	gate       Gate
+	info       Info
+	log        *slog.Logger
+	mcp        *library.MCPServer
+	tools      map[string]*Definition
+	modernHead []byte // what stands first in each result since 2026-07-28
+	lists      func() (legacy, modern []byte)
+
+	drainGrace, cancelGrace time.Duration
+}
+
+// New returns a server of the gate's tools.
+func New(gate Gate, info Info) *Server {
+	if info.Instructions == "" {
+		info.Instructions = Instructions
+	}
+	s := &Server{gate: gate, info: info, log: info.Log, drainGrace: drainGrace, cancelGrace: cancelGrace}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	definitions := gate.Definitions()
+	s.tools = make(map[string]*Definition, len(definitions))
+	for i := range definitions {
+		s.tools[definitions[i].Name] = &definitions[i]
+	}
+	s.modernHead = modernHead(info)
+	s.lists = sync.OnceValues(func() (legacy, modern []byte) { return s.makeLists(definitions) })
+	s.mcp = s.newLibrary(definitions)
+	return s
+}
+
+// newLibrary sets up the library's server. It declares tools and nothing else.
+func (s *Server) newLibrary(definitions []Definition) *library.MCPServer {
+	m := library.NewMCPServer(s.info.Name, s.info.Version,
+		library.WithInstructions(s.info.Instructions),
+		library.WithToolCapabilities(false),
+		library.WithCacheHints(listTTL.Milliseconds(), mcp.CacheScopePrivate),
+	)
+	tools := make([]library.ServerTool, len(definitions))
+	for i := range definitions {
+		tools[i] = library.ServerTool{Tool: definitions[i].forLibrary(), Handler: s.handleForLibrary}
+	}
+	m.AddTools(tools...)
+	return m
+}
+
+func (d *Definition) forLibrary() mcp.Tool {
+	t := mcp.NewToolWithRawSchema(d.Name, d.Description, d.InputSchema)
+	t.Title = d.Title
+	t.RawOutputSchema = d.OutputSchema
+	t.Annotations = mcp.ToolAnnotation{
+		ReadOnlyHint:    mcp.ToBoolPtr(d.ReadOnly),
+		DestructiveHint: mcp.ToBoolPtr(d.Destructive),
+		IdempotentHint:  mcp.ToBoolPtr(d.Idempotent),
+		OpenWorldHint:   mcp.ToBoolPtr(false),
+	}
+	return t
+}
+
+// modernHead returns the members that each result has since 2026-07-28, with a comma behind them.
+func modernHead(info Info) []byte {
+	b := append([]byte(`"resultType":"complete","_meta":{"`), mcp.MetaKeyServerInfo...)
+	b = envelope.AppendString(append(b, `":{"name":`...), info.Name)
+	b = envelope.AppendString(append(b, `,"version":`...), info.Version)
+	return append(b, `}},`...)
+}

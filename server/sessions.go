@@ -1,0 +1,123 @@
+package server
+
+import (
+	"crypto/rand"
+	"errors"
+	"sync"
+	"time"
+)
+
+const (
+	// sessionTTL is how long a session without requests is kept.
+	sessionTTL = 30 * time.Minute
+	// maxSessions is how many sessions are kept; a new one drives out the one that was idle the longest.
+	maxSessions = 1000
+)
+
+var errNoSession = errors.New("no such session")
+
+// sessions are the HTTP sessions of clients before 2026-07-28. They are the library's session ids too, so that both
+// agree on who is there.
+type sessions struct {
+	now func() time.Time
+
+	mu   sync.Mutex
+	byID map[string]*session
+}
+
+type session struct {
+	client string // "name/version", as the client gave it
+	used   time.Time
+	open   int // requests being answered
+}
+
+func newSessions() *sessions { return &sessions{now: time.Now, byID: map[string]*session{}} }
+
+// Generate opens a session and returns its id.
+func (s *sessions) Generate() string {
+	id := rand.Text()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.byID[id] = &session{used: s.now()}
+	return id
+}
+
+// Validate is no error for a session that is open.
+func (s *sessions) Validate(id string) (isTerminated bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.find(id) == nil {
+		return false, errNoSession
+	}
+	return false, nil
+}
+
+// Terminate closes a session.
+func (s *sessions) Terminate(id string) (isNotAllowed bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.byID, id)
+	return false, nil
+}
+
+// find returns an open session. s.mu is held.
+func (s *sessions) find(id string) *session {
+	x := s.byID[id]
+	if x == nil || s.isIdle(x) {
+		return nil
+	}
+	x.used = s.now()
+	return x
+}
+
+func (s *sessions) isIdle(x *session) bool { return x.open == 0 && s.now().Sub(x.used) >= sessionTTL }
+
+// enter begins a request in a session and returns what its client calls itself.
+func (s *sessions) enter(id string) (client string, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x := s.find(id)
+	if x == nil {
+		return "", false
+	}
+	x.open++
+	return x.client, true
+}
+
+// leave ends what enter began.
+func (s *sessions) leave(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if x := s.byID[id]; x != nil {
+		x.open--
+		x.used = s.now()
+	}
+}
+
+func (s *sessions) setClient(id, client string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if x := s.byID[id]; x != nil {
+		x.client = client
+	}
+}
+
+// surplus returns the ids of sessions to close: the idle ones, and the longest unused of those that are too many.
+func (s *sessions) surplus() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var ids []string
+	oldest, most := "", s.now()
+	for id, x := range s.byID {
+		switch {
+		case s.isIdle(x):
+			ids = append(ids, id)
+		case x.open == 0 && !x.used.After(most):
+			oldest, most = id, x.used
+		}
+	}
+	if oldest != "" && len(s.byID)-len(ids) > maxSessions {
+		ids = append(ids, oldest)
+	}
+	return ids
+}

@@ -1,0 +1,265 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/signal"
+	"sync"
+	"syscall"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	library "github.com/mark3labs/mcp-go/server"
+)
+
+// Stdio serves one client with newline-delimited messages until in ends, ctx ends, or out fails. Then open calls are
+// finished and answered; those that take too long are cancelled. The end of in or ctx is no error.
+//
+// SIGPIPE is ignored from then on, so that a client that goes away does not kill the process in the middle of a write.
+// A Read of in that is still waiting when ctx ends is left behind.
+func (s *Server) Stdio(ctx context.Context, in io.Reader, out io.Writer) error {
+	signal.Ignore(syscall.SIGPIPE)
+	l := &loop{
+		server: s,
+		in:     newLineReader(in),
+		out:    newOutbox(out),
+		calls:  newCalls(ctx),
+		peer:   newPeer("stdio"),
+		ended:  make(chan struct{}),
+	}
+	go l.read()
+	select {
+	case <-ctx.Done():
+	case <-l.ended:
+	case <-l.out.broken:
+	}
+	l.calls.drain(s.drainGrace, s.cancelGrace)
+	return l.result()
+}
+
+// loop reads and answers. Whoever has read a call carries it out itself, and a new goroutine goes on reading: the call
+// does not wait for another thread to wake up, and holds up nothing.
+type loop struct {
+	server *Server
+	in     *lineReader // used by one goroutine at a time
+	out    *outbox
+	calls  *calls
+	peer   *peer
+	ended  chan struct{}
+	inErr  error // why the input ended; set before ended is closed
+}
+
+func (l *loop) result() error {
+	if err := l.out.failure(); err != nil {
+		return fmt.Errorf("write to the client: %w", err)
+	}
+	select {
+	case <-l.ended:
+		if !errors.Is(l.inErr, io.EOF) {
+			return fmt.Errorf("read from the client: %w", l.inErr)
+		}
+	default:
+	}
+	return nil
+}
+
+func (l *loop) read() {
+	for {
+		line, err := l.in.next()
+		if errors.Is(err, errTooLong) {
+			l.out.sendFault(&fault{code: mcp.INVALID_REQUEST, message: fmt.Sprintf("The message is longer than %d bytes", l.in.most)})
+			continue
+		}
+		if err != nil {
+			l.inErr = err
+			close(l.ended)
+			return
+		}
+		if l.calls.isClosed() {
+			return
+		}
+		if l.handle(line) == handedOn {
+			return
+		}
+	}
+}
+
+// reader says who reads the next line.
+type reader int
+
+const (
+	same     reader = iota // the goroutine that read the last one
+	handedOn               // another one
+)
+
+func (l *loop) handle(line []byte) reader {
+	q, f := parse(line)
+	if f == nil {
+		f = q.checkVersion()
+	}
+	if f != nil {
+		l.refuse(q, f)
+		return same
+	}
+	if q.isModern() {
+		l.out.omitID.Store(true)
+	}
+	switch {
+	case q.isResponse(): // nothing was asked, so it answers nothing
+		return same
+	case q.isNotification():
+		l.notice(q, line)
+		return same
+	case q.method == methodCall:
+		return l.call(q)
+	}
+	if result := l.server.ready(q); result != nil {
+		l.out.sendResult(q.id, result)
+		return same
+	}
+	l.askLibrary(q, line)
+	if q.method == methodInitialize {
+		l.out.omitID.Store(l.peer.ProtocolVersion() >= mcp.ProtocolVersion20251125)
+	}
+	return same
+}
+
+// refuse answers a message that is none; a notification is never answered.
+func (l *loop) refuse(q *request, f *fault) {
+	if q == nil || !q.isNotification() {
+		l.out.sendFault(f)
+	}
+}
+
+func (l *loop) notice(q *request, line []byte) {
+	if q.method == methodCancelled {
+		if id := cancelledID(q); id != "" {
+			l.calls.cancelNamed(id)
+		}
+		return
+	}
+	l.askLibrary(q, line)
+}
+
+func (l *loop) call(q *request) reader {
+	c, f := l.server.toolCall(q)
+	if f != nil {
+		l.out.sendFault(f)
+		return same
+	}
+	run, ok := l.calls.begin(l.calls.ctx, string(q.id))
+	if !ok {
+		l.out.sendFault(q.fault(mcp.INTERNAL_ERROR, tooMany))
+		return same
+	}
+	defer run.done()
+	go l.read()
+	c.Caller, c.Client = callerLocal, l.clientOf(q)
+	l.server.carryOut(run, c, q, l.out)
+	return handedOn
+}
+
+func (l *loop) clientOf(q *request) string {
+	if q.isModern() {
+		return clientName(q.meta.client)
+	}
+	return l.peer.name()
+}
+
+// askLibrary sends what the library answers, its notifications first. None of what it is asked takes time: with tools
+// alone even subscriptions/listen ends at once, since there is nothing to subscribe to.
+func (l *loop) askLibrary(q *request, line []byte) {
+	result, f := l.server.askLibrary(l.server.mcp.WithContext(l.calls.ctx, l.peer), q, line)
+	for _, note := range l.peer.takeNotes() {
+		m := l.out.begin()
+		m.addValue(note)
+		m.send()
+	}
+	switch {
+	case f != nil:
+		l.out.sendFault(f)
+	case result != nil:
+		m := l.out.begin()
+		m.head(q.id)
+		m.addValue(result)
+		m.add("}")
+		m.send()
+	}
+}
+
+// peer is the client as the library knows it.
+type peer struct {
+	id    string
+	notes chan mcp.JSONRPCNotification
+
+	mu           sync.Mutex
+	initialized  bool
+	version      string
+	info         mcp.Implementation
+	capabilities mcp.ClientCapabilities
+}
+
+var (
+	_ library.SessionWithClientInfo      = (*peer)(nil)
+	_ library.SessionWithProtocolVersion = (*peer)(nil)
+)
+
+func newPeer(id string) *peer { return &peer{id: id, notes: make(chan mcp.JSONRPCNotification, 16)} }
+
+// takeNotes returns the notifications that the library has left for the client.
+func (p *peer) takeNotes() []mcp.JSONRPCNotification {
+	var notes []mcp.JSONRPCNotification
+	for {
+		select {
+		case note := <-p.notes:
+			notes = append(notes, note)
+		default:
+			return notes
+		}
+	}
+}
+
+// name returns "name/version" as the client gave it in its handshake.
+func (p *peer) name() string {
+	info := p.GetClientInfo()
+	return nameOf(info.Name, info.Version)
+}
+
+// SessionID returns the id that the library keeps the session by.
+func (p *peer) SessionID() string { return p.id }
+
+// NotificationChannel takes what the library has to tell the client.
+func (p *peer) NotificationChannel() chan<- mcp.JSONRPCNotification { return p.notes }
+
+// Initialize notes that the handshake was made.
+func (p *peer) Initialize() { p.mu.Lock(); defer p.mu.Unlock(); p.initialized = true }
+
+// Initialized tells whether the handshake was made.
+func (p *peer) Initialized() bool { p.mu.Lock(); defer p.mu.Unlock(); return p.initialized }
+
+// ProtocolVersion returns the version that the handshake settled, "" before it.
+func (p *peer) ProtocolVersion() string { p.mu.Lock(); defer p.mu.Unlock(); return p.version }
+
+// SetProtocolVersion keeps the version that the handshake settled.
+func (p *peer) SetProtocolVersion(v string) { p.mu.Lock(); defer p.mu.Unlock(); p.version = v }
+
+// GetClientInfo returns what the client calls itself.
+func (p *peer) GetClientInfo() mcp.Implementation { p.mu.Lock(); defer p.mu.Unlock(); return p.info }
+
+// SetClientInfo keeps what the client calls itself.
+func (p *peer) SetClientInfo(i mcp.Implementation) { p.mu.Lock(); defer p.mu.Unlock(); p.info = i }
+
+// GetClientCapabilities returns what the client says it can do.
+func (p *peer) GetClientCapabilities() mcp.ClientCapabilities {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.capabilities
+}
+
+// SetClientCapabilities keeps what the client says it can do.
+func (p *peer) SetClientCapabilities(c mcp.ClientCapabilities) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.capabilities = c
+}
