@@ -111,12 +111,12 @@ func parseTime(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// formatSize writes a size in the largest unit that it is a whole number of.
+// formatSize writes a size as parseSize reads it, in the largest unit that it is a whole number of.
 func formatSize(size int64) string {
 	for _, u := range slices.Backward(units) {
 		if size >= u.bytes && size%u.bytes == 0 {
 			return fmt.Sprintf("%d%s", size/u.bytes, u.suffix)
 		}
 	}
-	return fmt.Sprintf("%d bytes", size)
+	return strconv.FormatInt(size, 10)
 }

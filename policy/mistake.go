@@ -37,12 +37,12 @@ func (m Mistakes) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// nearest returns the known word that was probably meant, or "".
+// nearest returns the known word that was probably meant, or "". One letter in four may differ: include is not exclude.
 func nearest(word string, known []string) string {
 	best, least := "", 3
 	for _, k := range known {
 		distance := levenshtein.ComputeDistance(bare(word), bare(k))
-		if distance < least && distance < len(k)/2+1 {
+		if distance < least && distance <= len(k)/4 {
 			best, least = k, distance
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/token"
 	"github.com/spf13/afero"
 	"golang.org/x/text/encoding/htmlindex"
 
@@ -91,7 +90,7 @@ func (r *reader) roots(n ast.Node) []Root {
 	})
 	for i, message := range rootFaults(roots) {
 		if message != "" {
-			r.faultAt(start(places[i]), message)
+			r.fault(places[i], "%s", message)
 		}
 	}
 	return roots
@@ -102,10 +101,11 @@ func (r *reader) root(n ast.Node) Root {
 	before := len(r.mistakes)
 	r.mapping(n, "a root", []field{
 		{"path", func(n ast.Node) {
-			root.Given, _ = r.text(n, "The path of a root", "docs")
-			if strings.Trim(root.Given, "\x00") == "" || strings.Contains(root.Given, "\x00") {
-				r.fault(n, "The path of a root must name a directory, such as \"docs\".")
+			path, ok := r.text(n, "The path of a root", "docs")
+			if ok && (path == "" || strings.Contains(path, "\x00")) {
+				r.fault(n, `The path of a root must name a directory, such as "docs".`)
 			}
+			root.Given = path
 		}},
 		{"name", func(n ast.Node) {
 			name, ok := r.text(n, "The name of a root", "docs")
@@ -116,7 +116,7 @@ func (r *reader) root(n ast.Node) Root {
 		}},
 	})
 	if root.Given == "" && len(r.mistakes) == before {
-		r.faultAt(start(n), "A root needs a path.")
+		r.fault(n, "A root needs a path.")
 	}
 	root.Path = filepath.FromSlash(root.Given)
 	if !filepath.IsAbs(root.Path) {
@@ -262,11 +262,12 @@ func (r *reader) size(n ast.Node, what string, least, most int64) int64 {
 }
 
 func (r *reader) time(n ast.Node, what string) time.Duration {
-	text, ok := r.text(n, what, "30s")
+	text, ok := n.(*ast.StringNode)
 	if !ok {
+		r.fault(n, "%s must be a duration with its unit, such as 30s, not %s.", what, kindOf(n))
 		return 0
 	}
-	d, err := parseTime(text)
+	d, err := parseTime(text.Value)
 	switch {
 	case err != nil:
 		r.fault(n, "%s: %v.", what, err)
@@ -286,9 +287,9 @@ func (r *reader) encodings(n ast.Node) []Encoding {
 		if !ok {
 			return
 		}
-		name, err := encodingName(label)
-		if err != nil {
-			r.fault(value, "%v", err)
+		name, fault := encodingName(label)
+		if fault != "" {
+			r.fault(value, "%s", fault)
 			return
 		}
 		encodings = append(encodings, Encoding{Glob: glob, Name: name})
@@ -296,23 +297,16 @@ func (r *reader) encodings(n ast.Node) []Encoding {
 	return encodings
 }
 
-// encodingName returns the standard's own name for an encoding that text can be written in.
-func encodingName(label string) (string, error) {
+// encodingName returns the standard's own name for an encoding that text can be written in, or says what is wrong.
+func encodingName(label string) (name, fault string) {
 	e, err := htmlindex.Get(label)
 	if err != nil {
-		return "", fmt.Errorf("There is no encoding %s; names are those of the WHATWG encoding standard, such as gb18030, shift_jis or windows-1252.", contract.Quote(label))
+		return "", "There is no encoding " + contract.Quote(label) +
+			"; names are those of the WHATWG encoding standard, such as gb18030, shift_jis or windows-1252."
 	}
-	name, err := htmlindex.Name(e)
+	name, err = htmlindex.Name(e)
 	if err != nil || name == "replacement" || name == "x-user-defined" {
-		return "", fmt.Errorf("Text can't be written in the encoding %s.", contract.Quote(label))
+		return "", "Text can't be written in the encoding " + contract.Quote(label) + "."
 	}
-	return name, nil
-}
-
-// start returns the token that a person would point at for n: of a mapping its first key, not its first colon.
-func start(n ast.Node) *token.Token {
-	if m, ok := n.(*ast.MappingNode); ok && len(m.Values) > 0 && !m.IsFlowStyle {
-		return m.Values[0].Key.GetToken()
-	}
-	return n.GetToken()
+	return name, ""
 }

@@ -314,11 +314,11 @@ func (b *builder) addNotes(n Notes) {
 func (b *builder) addEncodings(encodings []Encoding) {
 	for _, e := range encodings {
 		g, ok := b.glob(e.Glob)
-		name, err := encodingName(e.Name)
-		if err != nil {
-			b.fault("%v", err)
+		name, fault := encodingName(e.Name)
+		if fault != "" {
+			b.fault("%s", fault)
 		}
-		if ok && err == nil {
+		if ok && fault == "" {
 			b.p.encodings = append(b.p.encodings, encodingGlob{g, name})
 		}
 	}

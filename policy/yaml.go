@@ -1,11 +1,13 @@
 package policy
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -24,8 +26,9 @@ type reader struct {
 	mistakes Mistakes
 }
 
+// fault notes a mistake at n.
 func (r *reader) fault(n ast.Node, format string, args ...any) {
-	r.faultAt(n.GetToken(), fmt.Sprintf(format, args...))
+	r.faultAt(start(n), fmt.Sprintf(format, args...))
 }
 
 func (r *reader) faultAt(t *token.Token, message string) {
@@ -36,8 +39,22 @@ func (r *reader) faultAt(t *token.Token, message string) {
 	r.mistakes = append(r.mistakes, m)
 }
 
+// start returns the token that a person would point at for n: of a block mapping its first key, not its first colon.
+func start(n ast.Node) *token.Token {
+	if m, ok := n.(*ast.MappingNode); ok && len(m.Values) > 0 && !m.IsFlowStyle {
+		return m.Values[0].Key.GetToken()
+	}
+	return n.GetToken()
+}
+
 // document returns the one document of the file, nil where it holds nothing but comments.
 func (r *reader) document(data []byte) ast.Node {
+	if at := invalidUTF8(data); at >= 0 {
+		line := bytes.Count(data[:at], []byte("\n")) + 1
+		column := utf8.RuneCount(data[bytes.LastIndexByte(data[:at], '\n')+1:at]) + 1
+		r.mistakes = append(r.mistakes, Mistake{r.file, line, column, "A policy is UTF-8, and this character is not."})
+		return nil
+	}
 	f, err := parser.ParseBytes(data, 0, parser.AllowDuplicateMapKey())
 	if err != nil {
 		r.syntax(err)
@@ -57,18 +74,37 @@ func (r *reader) document(data []byte) ast.Node {
 	return body
 }
 
-func (r *reader) syntax(err error) {
-	if e, ok := errors.AsType[yaml.Error](err); ok {
-		t := e.GetToken()
-		if t != nil && strings.HasPrefix(t.Value, "*") || t != nil && t.Prev != nil && t.Prev.Value == "*" {
-			r.faultAt(t, `A glob that begins with * stands in quotes, such as "**".`)
-			return
+// invalidUTF8 returns the index of the first byte that is not UTF-8, or -1.
+func invalidUTF8(data []byte) int {
+	for i := 0; i < len(data); {
+		c, n := utf8.DecodeRune(data[i:])
+		if c == utf8.RuneError && n == 1 {
+			return i
 		}
-		r.faultAt(t, "This is not YAML: "+e.GetMessage()+".")
+		i += n
+	}
+	return -1
+}
+
+// syntax notes that the file is not YAML, in our words where people often go wrong.
+func (r *reader) syntax(err error) {
+	e, ok := errors.AsType[yaml.Error](err)
+	if !ok {
+		r.faultAt(nil, "This is not YAML: "+oneLine(err.Error())+".")
 		return
 	}
-	r.faultAt(nil, "This is not YAML: "+err.Error()+".")
+	t, message := e.GetToken(), e.GetMessage()
+	switch {
+	case t != nil && (strings.HasPrefix(t.Value, "*") || t.Prev != nil && t.Prev.Value == "*"):
+		r.faultAt(t, `A glob that begins with * stands in quotes, such as "**".`)
+	case strings.Contains(message, "'\t'"):
+		r.faultAt(t, "YAML is indented with spaces, not with tabs.")
+	default:
+		r.faultAt(t, "This is not YAML: "+oneLine(message)+".")
+	}
 }
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // field is a key of a mapping and what reads its value.
 type field struct {
@@ -99,7 +135,7 @@ func (r *reader) mapping(n ast.Node, what string, fields []field) {
 func (r *reader) entries(n ast.Node, what string, each func(key string, at, value ast.Node)) {
 	m, ok := n.(*ast.MappingNode)
 	if !ok {
-		r.fault(n, "%s must be a mapping of keys to values, not %s.", what, kindOf(n))
+		r.fault(n, "Write %s as a mapping of keys to values, not as %s.", what, kindOf(n))
 		return
 	}
 	seen := make(map[string]int, len(m.Values))
@@ -172,7 +208,7 @@ func (r *reader) whole(n ast.Node, what string, most int64) int64 {
 func kindOf(n ast.Node) string {
 	switch n.(type) {
 	case nil, *ast.NullNode:
-		return "nothing"
+		return "an empty value"
 	case *ast.StringNode:
 		return "text"
 	case *ast.LiteralNode:
