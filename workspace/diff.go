@@ -1,0 +1,327 @@
+package workspace
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/aymanbagabas/go-udiff/lcs"
+
+	"writ/contract"
+)
+
+// Bounds of a diff, so that a reply to an edit stays small also where a paragraph is one line.
+const (
+	diffContext    = 3   // lines around a change
+	maxChangedLine = 500 // bytes shown of a line that changed
+	maxContextLine = 80  // bytes shown of one that did not
+	changeLead     = 100 // bytes shown before the change in a line that is longer
+)
+
+// TextEdit replaces the bytes Start to End of a content by New.
+type TextEdit struct {
+	Start, End int
+	New        string
+	Line       int // the line that Start lies in, from 1; 0: count it
+}
+
+// UnifiedDiff returns the unified diff of two contents of the file at path, with three lines of context, and whether it
+// was cut: it shows no more than maxLines lines of hunks. Lines are cut too, with a mark where. It is the shortest diff
+// only where few lines differ; the time is bounded.
+func UnifiedDiff(path, before, after string, maxLines int) (diff string, cut bool) {
+	if before == after {
+		return "", false
+	}
+	start := commonLines(before, after)
+	tail := commonTail(before[start:], after[start:])
+	start = linesBack(before, start)
+	beforeEnd := linesOn(before, len(before)-tail)
+	afterEnd := beforeEnd + len(after) - len(before)
+
+	d := newDiff(path, maxLines)
+	d.region(1+strings.Count(before[:start], "\n"), before[start:beforeEnd], after[start:afterEnd])
+	return d.String(), d.cut
+}
+
+// SpliceDiff returns what UnifiedDiff returns for the text and what the edits make of it. It looks at nothing but the
+// lines around them, so it costs the same in a file of any size. The edits are in order and do not overlap.
+func SpliceDiff(path string, t *Text, edits []TextEdit, maxLines int) (diff string, cut bool) {
+	d := newDiff(path, maxLines)
+	content := t.String()
+	for len(edits) > 0 {
+		start, end := aroundEdit(content, edits[0])
+		n := 1
+		for n < len(edits) {
+			nextStart, nextEnd := aroundEdit(content, edits[n])
+			if nextStart > end {
+				break
+			}
+			end = max(end, nextEnd)
+			n++
+		}
+		line := edits[0].Line
+		if line == 0 {
+			line = t.lineOf(edits[0].Start)
+		}
+		line -= strings.Count(content[start:edits[0].Start], "\n")
+		d.region(line, content[start:end], edited(content, start, end, edits[:n]))
+		edits = edits[n:]
+	}
+	return d.String(), d.cut
+}
+
+// aroundEdit returns the whole lines that the edit touches, and the context around them.
+func aroundEdit(content string, e TextEdit) (start, end int) {
+	start = strings.LastIndexByte(content[:e.Start], '\n') + 1
+	end = len(content)
+	if i := strings.IndexByte(content[e.End:], '\n'); i >= 0 {
+		end = e.End + i + 1
+	}
+	return linesBack(content, start), linesOn(content, end)
+}
+
+// edited returns content[start:end] with the edits made.
+func edited(content string, start, end int, edits []TextEdit) string {
+	var b strings.Builder
+	for _, e := range edits {
+		b.WriteString(content[start:e.Start])
+		b.WriteString(e.New)
+		start = e.End
+	}
+	b.WriteString(content[start:end])
+	return b.String()
+}
+
+// linesBack returns the start of the line that lies a context before the line that starts at the offset.
+func linesBack(s string, offset int) int {
+	for range diffContext {
+		if offset == 0 {
+			break
+		}
+		offset = strings.LastIndexByte(s[:offset-1], '\n') + 1
+	}
+	return offset
+}
+
+// linesOn returns the end of the line that lies a context behind the line that ends at the offset.
+func linesOn(s string, offset int) int {
+	for range diffContext {
+		i := strings.IndexByte(s[offset:], '\n')
+		if i < 0 {
+			return len(s)
+		}
+		offset += i + 1
+	}
+	return offset
+}
+
+// commonLines returns the length of the whole lines that a and b start with.
+func commonLines(a, b string) int {
+	n := commonPrefix(a, b)
+	return strings.LastIndexByte(a[:n], '\n') + 1
+}
+
+// commonTail returns the length of the whole lines that a and b end with.
+func commonTail(a, b string) int {
+	tail := a[len(a)-commonSuffix(a, b):]
+	// The tail may start inside a line: what follows its first line end is whole.
+	_, whole, _ := strings.Cut(tail, "\n")
+	return len(whole)
+}
+
+// block is the number of bytes that are compared at once, which is far faster than one by one.
+const block = 1 << 10
+
+func commonPrefix(a, b string) int {
+	n, most := 0, min(len(a), len(b))
+	for n+block <= most && a[n:n+block] == b[n:n+block] {
+		n += block
+	}
+	for n < most && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+func commonSuffix(a, b string) int {
+	n, most := 0, min(len(a), len(b))
+	for n+block <= most && a[len(a)-n-block:len(a)-n] == b[len(b)-n-block:len(b)-n] {
+		n += block
+	}
+	for n < most && a[len(a)-n-1] == b[len(b)-n-1] {
+		n++
+	}
+	return n
+}
+
+// diffWriter writes a unified diff, hunk by hunk.
+type diffWriter struct {
+	path  string
+	out   bytes.Buffer
+	left  int // lines that may still be written
+	shift int // how many lines the regions so far have added
+	cut   bool
+}
+
+func newDiff(path string, maxLines int) *diffWriter { return &diffWriter{path: path, left: maxLines} }
+
+// String returns the diff; empty where nothing differs.
+func (d *diffWriter) String() string {
+	if d.out.Len() == 0 {
+		return ""
+	}
+	return "--- " + headerName("a/"+d.path) + "\n+++ " + headerName("b/"+d.path) + "\n" + d.out.String()
+}
+
+// headerName returns the name as it stands in a header: quoted where it holds what could be taken for something else.
+func headerName(name string) string {
+	if quoted := contract.Quote(name); quoted != `"`+name+`"` {
+		return quoted
+	}
+	return name
+}
+
+// region writes the hunks that turn before, which starts with the given line, into after.
+func (d *diffWriter) region(line int, before, after string) {
+	a, b := splitLines(before), splitLines(after)
+	changes := lcs.DiffLines(a, b)
+	for len(changes) > 0 {
+		n := 1
+		for n < len(changes) && changes[n].Start-changes[n-1].End <= 2*diffContext {
+			n++
+		}
+		h := hunk{a: a, b: b, left: d.left - 1} // one for its header
+		h.write(changes[:n])
+		d.cut = d.cut || h.cut
+		if h.aLines+h.bLines > 0 {
+			first := max(0, changes[0].Start-diffContext)
+			firstB := first + changes[0].ReplStart - changes[0].Start
+			fmt.Fprintf(&d.out, "@@ -%s +%s @@\n", span(line+first, h.aLines), span(line+firstB+d.shift, h.bLines))
+			d.out.Write(h.out.Bytes())
+			d.left = h.left
+		}
+		changes = changes[n:]
+	}
+	d.shift += len(b) - len(a)
+}
+
+// span returns the range of a hunk's header. A range of no lines is named by the line before it.
+func span(line, n int) string {
+	switch n {
+	case 0:
+		return fmt.Sprintf("%d,0", line-1)
+	case 1:
+		return fmt.Sprint(line)
+	}
+	return fmt.Sprintf("%d,%d", line, n)
+}
+
+// splitLines returns the lines of s with their ends.
+func splitLines(s string) []string {
+	lines := strings.SplitAfter(s, "\n")
+	if lines[len(lines)-1] == "" {
+		lines = lines[:len(lines)-1]
+	}
+	return lines
+}
+
+// hunk is the body of one hunk, and what its header needs.
+type hunk struct {
+	a, b           []string
+	out            bytes.Buffer
+	aLines, bLines int // lines written
+	left           int // lines that may still be written
+	cut            bool
+}
+
+func (h *hunk) write(changes []lcs.Diff) {
+	at := max(0, changes[0].Start-diffContext)
+	for _, c := range changes {
+		h.context(at, c.Start)
+		for i := c.Start; i < c.End; i++ {
+			other := ""
+			if k := c.ReplStart + i - c.Start; k < c.ReplEnd {
+				other = h.b[k]
+			}
+			h.changed('-', h.a[i], other)
+		}
+		for i := c.ReplStart; i < c.ReplEnd; i++ {
+			other := ""
+			if k := c.Start + i - c.ReplStart; k < c.End {
+				other = h.a[k]
+			}
+			h.changed('+', h.b[i], other)
+		}
+		at = c.End
+	}
+	h.context(at, min(len(h.a), at+diffContext))
+}
+
+func (h *hunk) context(from, to int) {
+	for _, line := range h.a[from:to] {
+		if h.full() {
+			return
+		}
+		h.line(' ', shorten(line, 0, maxContextLine))
+	}
+}
+
+// changed writes a line that is only on one side; other is the line that stands for it on the other side, if any. Of a
+// long line the part is shown where the two begin to differ.
+func (h *hunk) changed(sign byte, line, other string) {
+	if h.full() {
+		return
+	}
+	from := 0
+	if len(line) > maxChangedLine {
+		if same := commonPrefix(line, other); same > changeLead {
+			from = min(same-changeLead, len(line)-maxChangedLine/2)
+		}
+	}
+	h.line(sign, shorten(line, from, maxChangedLine))
+}
+
+// full tells whether no more lines may be written, although there is one.
+func (h *hunk) full() bool {
+	h.cut = h.cut || h.left <= 0
+	return h.cut
+}
+
+func (h *hunk) line(sign byte, line string) {
+	h.left--
+	h.out.WriteByte(sign)
+	h.out.WriteString(line)
+	if !strings.HasSuffix(line, "\n") {
+		h.out.WriteString("\n\\ No newline at end of file\n")
+	}
+	if sign != '+' {
+		h.aLines++
+	}
+	if sign != '-' {
+		h.bLines++
+	}
+}
+
+// shorten returns most bytes of the line from an offset on, with a mark for what is left out on either side.
+func shorten(line string, from, most int) string {
+	body := strings.TrimRight(line, "\r\n")
+	if len(body) <= most {
+		return line
+	}
+	for from > 0 && !utf8.RuneStart(body[from]) {
+		from--
+	}
+	to := min(len(body), from+most)
+	for to < len(body) && !utf8.RuneStart(body[to]) {
+		to--
+	}
+	short := body[from:to]
+	if from > 0 {
+		short = fmt.Sprintf("[… %d bytes]", from) + short
+	}
+	if to < len(body) {
+		short += fmt.Sprintf("[%d bytes …]", len(body)-to)
+	}
+	return short + line[len(body):]
+}
