@@ -14,10 +14,14 @@ import (
 type scanner interface {
 	// enter opens the directory at rel, which is free of links, and returns its entries in no order. They stay valid.
 	enter(rel string) ([]dirEntry, error)
+	// hold opens the directory at rel for isHere and stat alone.
+	hold(rel string) error
 	// isHere tells whether the directory is at its path at this instant.
 	isHere() bool
 	// stat returns the facts of an entry and does not follow it.
 	stat(name string) (facts, error)
+	// readlink returns the text of the link name.
+	readlink(name string) (string, error)
 	// read returns the content of the regular file name, in buf if that is large enough. The file stays open until the
 	// next read or enter. A file of more than most bytes is errTooLarge.
 	read(name string, buf []byte, most int64) ([]byte, error)
@@ -43,21 +47,28 @@ type portableScanner struct {
 	name string
 }
 
-func (s *portableScanner) enter(rel string) ([]dirEntry, error) {
+func (s *portableScanner) hold(rel string) error {
 	s.close()
 	q, err := unasked(s.tree, rel)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	d, resolved, err := s.tree.openDir(context.Background(), q)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	s.dir, s.rel = d, rel
 	if resolved != rel {
-		return nil, errMoved
+		return errMoved
 	}
-	listed, err := d.handle().ReadDir(-1)
+	return nil
+}
+
+func (s *portableScanner) enter(rel string) ([]dirEntry, error) {
+	if err := s.hold(rel); err != nil {
+		return nil, err
+	}
+	listed, err := s.dir.handle().ReadDir(-1)
 	entries := make([]dirEntry, len(listed))
 	for i, e := range listed {
 		entries[i] = dirEntry{name: e.Name(), kind: e.Type()}
@@ -74,6 +85,8 @@ func (s *portableScanner) stat(name string) (facts, error) {
 	}
 	return factsOf(info), nil
 }
+
+func (s *portableScanner) readlink(name string) (string, error) { return s.dir.readlink(name) }
 
 func (s *portableScanner) read(name string, buf []byte, most int64) ([]byte, error) {
 	s.closeFile()
@@ -141,22 +154,11 @@ func (s *portableScanner) close() {
 
 // lstatPortably returns the facts of the entry at rel and does not follow it.
 func lstatPortably(t tree, rel string) (facts, error) {
+	s := &portableScanner{tree: t}
+	defer s.close()
 	parent, leaf := parentRel(rel)
-	q, err := unasked(t, parent)
-	if err != nil {
+	if err := s.hold(parent); err != nil {
 		return facts{}, err
 	}
-	d, resolved, err := t.openDir(context.Background(), q)
-	if err != nil {
-		return facts{}, err
-	}
-	defer d.Close()
-	if resolved != parent {
-		return facts{}, errMoved
-	}
-	info, err := d.stat(leaf)
-	if err != nil {
-		return facts{}, err
-	}
-	return factsOf(info), nil
+	return s.stat(leaf)
 }

@@ -51,24 +51,33 @@ type nameEnd struct {
 	kind fs.FileMode
 }
 
-func (s *linuxScanner) enter(rel string) ([]dirEntry, error) {
+func (s *linuxScanner) hold(rel string) error { return s.openDir(rel, unix.O_PATH) }
+
+// openDir takes one call that follows no link and crosses no mount. Where the directory is afterwards is isHere's to say.
+func (s *linuxScanner) openDir(rel string, flags uint64) error {
 	s.close()
 	path := rel
 	if rel == "" {
 		path = "."
 	}
-	// One call that follows no link and crosses no mount; where the directory is afterwards is isHere's to say.
-	fd, err := openat2(s.tree.top.fd, path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW)
+	fd, err := openat2(s.tree.top.fd, path, flags|unix.O_DIRECTORY|unix.O_NOFOLLOW)
 	if err != nil {
-		return nil, lookError(err)
+		return lookError(err)
 	}
 	s.dir, s.rel = fd, rel
+	return nil
+}
+
+func (s *linuxScanner) enter(rel string) ([]dirEntry, error) {
+	if err := s.openDir(rel, unix.O_RDONLY); err != nil {
+		return nil, err
+	}
 	if s.dents == nil {
 		s.dents = make([]byte, 32<<10)
 	}
 	s.names, s.ends = s.names[:0], s.ends[:0]
 	for {
-		n, err := unix.Getdents(fd, s.dents)
+		n, err := unix.Getdents(s.dir, s.dents)
 		if err == unix.EINTR {
 			continue
 		}
@@ -136,6 +145,10 @@ func (s *linuxScanner) stat(name string) (facts, error) {
 		return facts{}, err
 	}
 	return linuxFacts(&st), nil
+}
+
+func (s *linuxScanner) readlink(name string) (string, error) {
+	return (&linuxDir{fd: s.dir}).readlink(name)
 }
 
 func (s *linuxScanner) read(name string, buf []byte, most int64) ([]byte, error) {

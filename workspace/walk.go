@@ -81,9 +81,12 @@ func (o only) Below() bool            { return false }
 type walking struct {
 	ctx    context.Context
 	guard  Guard
-	choose func(dir contract.Path) chooser // nil: all
+	choose func(dir string) chooser // takes the path from base; nil chooses all
 	visit  func(worker int, v *Visited)
+	// onlyBelow refuses a base that is a file.
+	onlyBelow bool
 
+	base  contract.Path // resolved
 	mu    sync.Mutex
 	more  sync.Cond
 	todo  []directory // the last is taken first, which keeps the list short
@@ -140,16 +143,23 @@ func (w *walking) begin(r Reader, base contract.Path) error {
 	defer at.node.close()
 	rel := at.resolved
 	switch mode := at.node.info().Mode(); {
+	case mode.IsRegular() && w.onlyBelow:
+		return notADirectory(q.quoted())
 	case mode.IsRegular():
 		var name string
 		rel, name = parentRel(rel)
-		w.choose = func(contract.Path) chooser { return only(name) }
+		w.choose = func(string) chooser { return only(name) }
 	case !mode.IsDir():
 		return notRegular(q.quoted())
 	}
 	d, err := q.root.directoryAt(rel)
-	w.todo = []directory{d}
+	w.todo, w.base = []directory{d}, d.path
 	return err
+}
+
+// fromBase returns the path of a directory of the walk as seen from base, "" for base itself.
+func (w *walking) fromBase(dir contract.Path) string {
+	return strings.TrimPrefix(dir.String()[len(w.base.String()):], "/")
 }
 
 func (r Reader) hasMounts() bool { return r.w.roots[0].name != "" }
@@ -281,7 +291,7 @@ func (v *dirVisit) prepare(entries []dirEntry) {
 		v.chain = v.chain.below(v.dir.rel, v.dir.root.ignores.rules(v.dir.rel))
 	}
 	if v.w.choose != nil {
-		v.choice = v.w.choose(v.dir.path)
+		v.choice = v.w.choose(v.w.fromBase(v.dir.path))
 	}
 	if g, ok := v.w.guard.(DirectoryGuard); ok && v.dir.ignored == 0 {
 		v.plain = g.AllowsPlain(Read, v.dir.path)

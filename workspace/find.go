@@ -1,0 +1,226 @@
+package workspace
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/text/unicode/norm"
+
+	"writ/contract"
+)
+
+// Window is the part of a sorted answer that a caller wants: Limit items from Offset on, which counts from 0. A Limit of
+// 0 is all of them.
+type Window struct {
+	Offset, Limit int
+}
+
+// cut returns what the window shows of n items, as bounds of a slice.
+func (w Window) cut(n int) (from, to int) {
+	from = min(max(w.Offset, 0), n)
+	if w.Limit <= 0 || w.Limit > n-from {
+		return from, n
+	}
+	return from, from + w.Limit
+}
+
+// Found is a file that [Reader.Find] found.
+type Found struct {
+	Path     contract.Path // free of links
+	Size     int64
+	Modified time.Time
+}
+
+// Findings are the files that a glob matches.
+type Findings struct {
+	Files   []Found // those in the window, sorted by the bytes of their paths
+	Total   int     // all that match
+	Skipped Skips   // what could not be looked at; such a place may hold more
+}
+
+// Find returns the regular files below base whose path, as seen from base, the glob matches. A glob that is the exact
+// path of a file finds that file, whatever its characters mean in a glob, and names are also found in the other Unicode
+// normal form. Only files in the window are looked at closer.
+func (r Reader) Find(ctx context.Context, base contract.Path, glob contract.Glob, window Window) (Findings, error) {
+	paths, skips, err := r.matching(ctx, base, glob)
+	if err != nil {
+		return Findings{}, err
+	}
+	from, to := window.cut(len(paths))
+	f := Findings{Total: len(paths), Skipped: skips}
+	f.Files = r.describe(ctx, paths[from:to], &f.Skipped)
+	return f, ctx.Err()
+}
+
+// matching returns the paths of all files that the glob matches, sorted.
+func (r Reader) matching(ctx context.Context, base contract.Path, glob contract.Glob) ([]contract.Path, Skips, error) {
+	hits := make([][]contract.Path, workers())
+	w := &walking{
+		onlyBelow: true,
+		choose:    chooseByGlob(glob),
+		visit:     func(worker int, v *Visited) { hits[worker] = append(hits[worker], v.Path()) },
+	}
+	skips, err := w.run(ctx, r, base)
+	if err != nil {
+		return nil, Skips{}, timedOutOr(err)
+	}
+	paths := slices.Concat(hits...)
+	slices.SortFunc(paths, comparePaths)
+	if p, ok := r.verbatim(ctx, w.base, glob); ok {
+		if at, found := slices.BinarySearchFunc(paths, p, comparePaths); !found {
+			paths = slices.Insert(paths, at, p)
+		}
+	}
+	return paths, skips, nil
+}
+
+func comparePaths(a, b contract.Path) int { return strings.Compare(a.String(), b.String()) }
+
+// chooseByGlob returns what chooses the names that glob matches, in either Unicode normal form.
+func chooseByGlob(glob contract.Glob) func(dir string) chooser {
+	asWritten := func(dir string) chooser { return glob.Children(dir) }
+	if isASCII(glob.String()) {
+		return asWritten
+	}
+	composed, err := contract.ParseGlob(norm.NFC.String(glob.String()))
+	if err != nil {
+		return asWritten
+	}
+	return func(dir string) chooser {
+		return eitherForm{glob.Children(dir), composed.Children(norm.NFC.String(dir))}
+	}
+}
+
+// eitherForm chooses names as they are written and as they are composed.
+type eitherForm struct{ written, composed contract.Children }
+
+func (e eitherForm) Match(name string) bool {
+	return e.written.Match(name) || e.composed.Match(norm.NFC.String(name))
+}
+
+func (e eitherForm) Below() bool { return e.written.Below() || e.composed.Below() }
+
+// verbatim returns the file whose exact path the glob is, if its characters mean something else in a glob.
+func (r Reader) verbatim(ctx context.Context, base contract.Path, glob contract.Glob) (contract.Path, bool) {
+	name := glob.String()
+	if contract.EscapeGlob(name) == name {
+		return contract.Path{}, false
+	}
+	if !base.IsTop() {
+		name = base.String() + "/" + name
+	}
+	p, err := contract.ParsePath(name)
+	if err != nil {
+		return contract.Path{}, false
+	}
+	at, err := r.look(ctx, p, Read)
+	return p, err == nil && at.path == p && at.mode.IsRegular()
+}
+
+// seen is a place that was looked at.
+type seen struct {
+	facts
+	path contract.Path // resolved
+	link string        // the text of the link that the caller's path is, "" if it is none
+}
+
+// look resolves p and tells what is there.
+func (r Reader) look(ctx context.Context, p contract.Path, a Access) (seen, error) {
+	q, err := r.w.question(r.guard, p, a)
+	if err != nil {
+		return seen{}, err
+	}
+	at, err := q.root.tree.locate(ctx, q)
+	if err != nil {
+		return seen{}, err
+	}
+	defer at.node.close()
+	path, err := q.path(at.resolved)
+	return seen{facts: factsOf(at.node.info()), path: path, link: at.link}, err
+}
+
+// describe looks at the files of a page, directory by directory. One that is gone by now is left out.
+func (r Reader) describe(ctx context.Context, paths []contract.Path, skips *Skips) []Found {
+	found := make([]Found, len(paths))
+	parts := chunks(len(paths), 64)
+	partSkips := make([]Skips, len(parts))
+	var wg sync.WaitGroup
+	for i, part := range parts {
+		wg.Go(func() { r.describePart(ctx, paths[part[0]:part[1]], found[part[0]:part[1]], &partSkips[i]) })
+	}
+	wg.Wait()
+	for _, s := range partSkips {
+		skips.merge(s)
+	}
+	return slices.DeleteFunc(found, func(f Found) bool { return f.Path.IsTop() })
+}
+
+// chunks divides n items among the workers, at least least for each.
+func chunks(n, least int) [][2]int {
+	count := max(1, min(workers(), n/least))
+	parts := make([][2]int, count)
+	for i := range parts {
+		parts[i] = [2]int{n * i / count, n * (i + 1) / count}
+	}
+	return parts
+}
+
+func (r Reader) describePart(ctx context.Context, paths []contract.Path, found []Found, skips *Skips) {
+	for from := 0; from < len(paths) && ctx.Err() == nil; {
+		dir := paths[from].Dir()
+		to := from + 1
+		for to < len(paths) && paths[to].Dir() == dir {
+			to++
+		}
+		r.describeIn(dir, paths[from:to], found[from:to], skips)
+		from = to
+	}
+}
+
+// describeIn fills in what is known of files of one directory. The guard has let them be read.
+func (r Reader) describeIn(dir contract.Path, paths []contract.Path, found []Found, skips *Skips) {
+	refuse := func(err error) {
+		if reason, ok := reasonOf(err); ok {
+			for _, p := range paths {
+				skips.add(reason, p.String())
+			}
+		}
+		clear(found)
+	}
+	q, err := r.w.question(r.guard, dir, Look)
+	if err != nil {
+		refuse(err)
+		return
+	}
+	s := newScanner(q.root.tree)
+	defer s.close()
+	if err := s.hold(q.rel); err != nil {
+		refuse(err)
+		return
+	}
+	for i, p := range paths {
+		f, err := s.stat(p.Base())
+		if err == nil && !f.mode.IsRegular() {
+			err = errMoved
+		}
+		if err == nil {
+			found[i] = Found{Path: p, Size: f.size, Modified: f.modified()}
+		} else if reason, ok := reasonOf(err); ok {
+			skips.add(reason, p.String())
+		}
+	}
+	if !s.isHere() {
+		refuse(errMoved)
+	}
+}
+
+// timedOutOr turns the end of a context into what the caller is told.
+func timedOutOr(err error) error {
+	if err == context.DeadlineExceeded || err == context.Canceled {
+		return timedOut(err)
+	}
+	return err
+}
