@@ -1,0 +1,218 @@
+package ledger
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"writ/envelope"
+)
+
+// auditRow is one line of the audit. Prev is the SHA-256 of the line before, without a newline, in hexadecimal, and
+// zeros in the first; so the lines alone, as exported, prove that none was changed, moved or taken out between two
+// others. The order of the fields is the order of the line.
+type auditRow struct {
+	Seq          int64           `json:"seq"`
+	Prev         string          `json:"prev"`
+	Time         string          `json:"time"`
+	Event        string          `json:"event,omitempty"` // in a row that is about the audit itself, and no call
+	RequestID    string          `json:"request_id"`
+	Caller       string          `json:"caller"`
+	Client       string          `json:"client"`
+	Tool         string          `json:"tool"`
+	Arguments    map[string]any  `json:"arguments"`
+	Paths        []string        `json:"paths"`
+	Status       envelope.Status `json:"status"`
+	Codes        []envelope.Code `json:"codes"`
+	Before       string          `json:"before,omitempty"`
+	After        string          `json:"after,omitempty"`
+	Microseconds int64           `json:"duration_us"`
+}
+
+// stampFormat has a fixed width, so that stamps sort as text.
+const stampFormat = "2006-01-02T15:04:05.000000Z"
+
+func stampOf(t time.Time) string { return t.UTC().Format(stampFormat) }
+
+// appendRows adds rows to the end of the chain, whichever process wrote the last one.
+func (s *store) appendRows(rows []auditRow) error {
+	s.write.Lock()
+	defer s.write.Unlock()
+	s.tidying.count(0)
+	return s.inTransaction(func() error {
+		var seq int64
+		var prev []byte
+		if err := s.readHead.QueryRow().Scan(&seq, &prev); err != nil {
+			return err
+		}
+		for _, r := range rows {
+			seq++
+			r.Seq, r.Prev = seq, hex.EncodeToString(prev)
+			line, err := json.Marshal(r)
+			if err != nil {
+				return fmt.Errorf("audit row: %w", err)
+			}
+			sum := sha256.Sum256(line)
+			prev = sum[:]
+			if _, err := s.insertCall.Exec(seq, r.RequestID, string(line), prev); err != nil {
+				return err
+			}
+		}
+		_, err := s.moveHead.Exec(seq, prev)
+		return err
+	})
+}
+
+// Verdict is what a look through the whole audit found.
+type Verdict struct {
+	Rows int    // rows that were looked at
+	Bad  int64  // number of the first row that is changed, missing or out of place; 0: none
+	Why  string // what is wrong with it, as a sentence
+}
+
+// Verify looks through the audit and stops at the first row that is wrong. Whoever can write to the database could make
+// the whole chain anew; against that only a copy of a line's hash kept elsewhere helps.
+func (l *Ledger) Verify(ctx context.Context) (Verdict, error) {
+	s, err := l.opened(ctx)
+	if err != nil {
+		return Verdict{}, err
+	}
+	v, err := s.verify(ctx)
+	if err != nil {
+		return v, l.fail(s, err)
+	}
+	return v, nil
+}
+
+// opened returns the store after what waits was written, as far as it can be: a full disk is no reason to withhold what
+// is known.
+func (l *Ledger) opened(ctx context.Context) (*store, error) {
+	l.flushSoon()
+	return l.open(ctx)
+}
+
+func (s *store) verify(ctx context.Context) (Verdict, error) {
+	tx, err := s.readers.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return Verdict{}, err
+	}
+	defer func() { _ = tx.Rollback() }()
+	var last link
+	if err := tx.QueryRowContext(ctx, "SELECT seq, hash FROM head").Scan(&last.seq, &last.hash); err != nil {
+		return Verdict{}, err
+	}
+	rows, err := tx.QueryContext(ctx, "SELECT seq, hash, request_id, line FROM calls ORDER BY seq")
+	if err != nil {
+		return Verdict{}, err
+	}
+	defer rows.Close()
+	return checkChain(rows, last)
+}
+
+// link is a row of the chain as it is stored.
+type link struct {
+	seq       int64
+	hash      []byte
+	requestID string
+	line      []byte
+}
+
+func checkChain(rows *sql.Rows, last link) (v Verdict, err error) {
+	prev := link{hash: make([]byte, sha256.Size)}
+	for rows.Next() {
+		var l link
+		if err := rows.Scan(&l.seq, &l.hash, &l.requestID, &l.line); err != nil {
+			return v, err
+		}
+		v.Rows++
+		if v.Bad, v.Why = l.follows(prev); v.Bad != 0 {
+			return v, nil
+		}
+		prev = l
+	}
+	if err := rows.Err(); err != nil {
+		return v, err
+	}
+	switch {
+	case prev.seq < last.seq:
+		v.Bad, v.Why = prev.seq+1, fmt.Sprintf("Rows %d to %d, the last ones, are missing.", prev.seq+1, last.seq)
+	case prev.seq > last.seq:
+		v.Bad, v.Why = last.seq+1, fmt.Sprintf("Row %d was added by something else than writ.", last.seq+1)
+	case !bytes.Equal(prev.hash, last.hash):
+		v.Bad, v.Why = prev.seq, fmt.Sprintf("Row %d, the last one, is not the row that was written.", prev.seq)
+	}
+	return v, nil
+}
+
+// follows returns what is wrong with the row l after the row prev, or 0.
+func (l link) follows(prev link) (bad int64, why string) {
+	if l.seq != prev.seq+1 {
+		return prev.seq + 1, fmt.Sprintf("Rows are missing between %d and %d.", prev.seq, l.seq)
+	}
+	if sum := sha256.Sum256(l.line); !bytes.Equal(sum[:], l.hash) {
+		return l.seq, fmt.Sprintf("Row %d was changed.", l.seq)
+	}
+	var r auditRow
+	if err := json.Unmarshal(l.line, &r); err != nil {
+		return l.seq, fmt.Sprintf("Row %d is not JSON.", l.seq)
+	}
+	if r.Prev != hex.EncodeToString(prev.hash) {
+		return l.seq, fmt.Sprintf("Row %d does not follow row %d: one of them was changed after it was written.", l.seq, prev.seq)
+	}
+	if r.Seq != l.seq || r.RequestID != l.requestID {
+		return l.seq, fmt.Sprintf("Row %d was moved or its request changed.", l.seq)
+	}
+	return 0, ""
+}
+
+// RowFilter chooses among the audit's rows; the zero value of each field chooses all.
+type RowFilter struct {
+	Since     time.Time
+	Tool      string
+	RequestID string
+}
+
+// Rows calls f with each audit row, oldest first: one line of JSON without a newline, in the very bytes that the next
+// row's hash stands for. An error of f ends the walk and is returned.
+func (l *Ledger) Rows(ctx context.Context, filter RowFilter, f func(row json.RawMessage) error) error {
+	s, err := l.opened(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.eachRow(ctx, filter, f); err != nil {
+		return l.fail(s, err)
+	}
+	return nil
+}
+
+const selectRows = `
+SELECT line FROM calls
+WHERE (?1 = '' OR request_id = ?1) AND (?2 = '' OR line ->> 'tool' = ?2) AND (?3 = '' OR line ->> 'time' >= ?3)
+ORDER BY seq`
+
+func (s *store) eachRow(ctx context.Context, filter RowFilter, f func(row json.RawMessage) error) error {
+	since := ""
+	if !filter.Since.IsZero() {
+		since = stampOf(filter.Since)
+	}
+	rows, err := s.readers.QueryContext(ctx, selectRows, filter.RequestID, filter.Tool, since)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var line []byte
+		if err := rows.Scan(&line); err != nil {
+			return err
+		}
+		if err := f(line); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}

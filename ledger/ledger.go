@@ -1,0 +1,168 @@
+// Package ledger is what was done: the log of changes with the bytes to undo them, what became of each call, and the
+// audit, a chain of one JSON line a call.
+//
+// All of it is one SQLite database, ledger.db, in the state directory, which several processes share. A change is told
+// twice. [Ledger.Begin] makes the intent durable before anything on disk is different: it has been flushed to the disk
+// when Begin returns. [Ledger.End] records what became of it and needs no flush of its own: the row is in the operating
+// system's hands, so that only a power cut can lose it, and then the intent is found open at the next start, compared
+// with the disk and settled ([Ledger.Pending], [Ledger.Settle]). A call that writes has its audit row in the same hands
+// before it is answered; the rows of reads are gathered for a tenth of a second, and a crash may lose those.
+//
+// Beside the database lie images/, which holds undo data too large for a row, processes/, where each running process
+// holds a locked file so that others know that it lives, and open.lock, held while a process opens the database.
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// What undo data may take where Options leaves it open.
+const (
+	DefaultBudgetBytes = 512 << 20
+	DefaultBudgetAge   = 30 * 24 * time.Hour
+)
+
+// Budget bounds the undo data that is kept. What goes beyond it is dropped, oldest change first; the change itself
+// stays in the log. The newest change keeps its undo data whatever their size.
+type Budget struct {
+	Bytes int64         // 0: DefaultBudgetBytes
+	Age   time.Duration // 0: DefaultBudgetAge
+}
+
+// Options are the parts of a Ledger that its surroundings choose.
+type Options struct {
+	Clock  func() time.Time // nil: time.Now
+	Budget Budget
+	Logger *slog.Logger // nil: nothing is logged
+}
+
+// Ledger is the change log, the outcomes and the audit of one state directory. Its methods may be called from several
+// goroutines.
+type Ledger struct {
+	dir    string
+	clock  func() time.Time
+	budget Budget
+	log    *slog.Logger
+
+	opening sync.Mutex // guards the three below, and is held while the database is opened
+	store   *store     // nil until first used
+	suspect bool       // the database was found damaged: look through it when it is opened next
+	closed  bool
+
+	audit auditBuffer
+}
+
+// errClosed answers the use of a ledger after its Close.
+var errClosed = errors.New("the ledger is closed")
+
+// Open returns the ledger of the state directory dir and makes the directory if there is none. The database is opened
+// when it is first needed, or by [Ledger.Ready].
+func Open(dir string, o Options) (*Ledger, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("the state directory: %w", err)
+	}
+	l := &Ledger{dir: dir, clock: o.Clock, budget: o.Budget, log: o.Logger}
+	if l.clock == nil {
+		l.clock = time.Now
+	}
+	if l.log == nil {
+		l.log = slog.New(slog.DiscardHandler)
+	}
+	if l.budget.Bytes == 0 {
+		l.budget.Bytes = DefaultBudgetBytes
+	}
+	if l.budget.Age == 0 {
+		l.budget.Age = DefaultBudgetAge
+	}
+	if err := l.makeDir(); err != nil {
+		return nil, causeOf(err)
+	}
+	return l, nil
+}
+
+// makeDir leaves the mode of a directory that is already there alone, since it may be shared on purpose; the files in
+// it are for their owner only in any case.
+func (l *Ledger) makeDir() error {
+	info, err := os.Stat(l.dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return os.MkdirAll(l.dir, 0o700)
+	}
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return &os.PathError{Op: "open", Path: l.dir, Err: errors.New("not a directory")}
+	}
+	if othersMayWrite(info.Mode()) {
+		l.log.Warn("others may write to the state directory; it should have mode 0700", "directory", l.dir)
+	}
+	return nil
+}
+
+// Ready opens the database now. A start-up may call it in the background, so that the first change need not wait.
+func (l *Ledger) Ready(ctx context.Context) error {
+	_, err := l.open(ctx)
+	return err
+}
+
+// open returns the opened database. A failure is not remembered: the next call tries again.
+func (l *Ledger) open(ctx context.Context) (*store, error) {
+	l.opening.Lock()
+	defer l.opening.Unlock()
+	if l.closed {
+		return nil, errClosed
+	}
+	if l.store != nil {
+		return l.store, nil
+	}
+	s, err := openStore(ctx, opening{dir: l.dir, log: l.log, now: l.clock(), suspect: l.suspect})
+	if err != nil {
+		return nil, causeOf(err)
+	}
+	l.store, l.suspect = s, false
+	s.startTidying(l.tidy)
+	return s, nil
+}
+
+// fail turns what went wrong on s into what the caller is told. A damaged database is let go, so that the next use
+// opens it with a thorough look.
+func (l *Ledger) fail(s *store, err error) error {
+	if isDamage(err) {
+		l.log.Error("the ledger's database is damaged; it is examined at its next use", "directory", l.dir, "error", err)
+		l.letGo(s)
+	}
+	return causeOf(err)
+}
+
+// letGo closes s unless another has done so already.
+func (l *Ledger) letGo(s *store) {
+	l.opening.Lock()
+	defer l.opening.Unlock()
+	if l.store != s {
+		return
+	}
+	l.store, l.suspect = nil, true
+	s.abandon()
+}
+
+// Close writes what is buffered and lets go of the database.
+func (l *Ledger) Close() error {
+	flushed := l.flush(context.Background())
+	l.opening.Lock()
+	defer l.opening.Unlock()
+	l.closed = true
+	if l.store == nil {
+		return flushed
+	}
+	s := l.store
+	l.store = nil
+	return errors.Join(flushed, s.close())
+}

@@ -1,0 +1,62 @@
+package ledger
+
+// The database says whose it is and how it is laid out. A layout that an older program could misread has a higher
+// schemaVersion, and the older program refuses the database.
+const (
+	applicationID = 0x77726974 // "writ"
+	schemaVersion = 1
+)
+
+// The layout.
+//
+// changes.id is the number behind a change's name; see [nameOf]. outcome is NULL while the change is open. total is the
+// sum of undo bytes of this row and all before it, so that what the rows after any point hold is one subtraction.
+// Either image names the file that holds the new bytes of the splices, or they follow the splices; see [packUndo].
+// reverts names the change that this one has undone. batch is the change that stands for the whole batch; no tool
+// fills it yet.
+//
+// kept has one row: undo data of changes up to id through are dropped.
+//
+// calls.line is the audit row, byte for byte as it is exported, and hash its SHA-256. head has one row, the last call's
+// number and hash, so that rows missing at the end are noticed too.
+const schema = `
+CREATE TABLE changes(
+	id          INTEGER PRIMARY KEY,
+	batch       INTEGER,
+	process     INTEGER NOT NULL,
+	began       INTEGER NOT NULL,
+	request_id  TEXT NOT NULL,
+	tool        TEXT NOT NULL,
+	caller      TEXT NOT NULL,
+	fingerprint TEXT NOT NULL,
+	kind        TEXT NOT NULL,
+	path        TEXT NOT NULL,
+	destination TEXT NOT NULL,
+	before      TEXT NOT NULL,
+	after       TEXT NOT NULL,
+	mode        INTEGER NOT NULL,
+	directories BLOB,
+	temp        TEXT NOT NULL,
+	outcome     TEXT,
+	reverts     INTEGER,
+	reverted    INTEGER NOT NULL DEFAULT 0,
+	total       INTEGER NOT NULL,
+	image       TEXT,
+	undo        BLOB
+) STRICT;
+CREATE INDEX changes_by_request ON changes(request_id);
+CREATE INDEX changes_by_fingerprint ON changes(fingerprint);
+CREATE INDEX changes_open ON changes(process) WHERE outcome IS NULL;
+CREATE INDEX changes_by_image ON changes(image) WHERE image IS NOT NULL;
+CREATE TABLE kept(one INTEGER PRIMARY KEY CHECK(one = 1), through INTEGER NOT NULL) STRICT;
+INSERT INTO kept VALUES(1, 0);
+CREATE TABLE calls(
+	seq        INTEGER PRIMARY KEY,
+	request_id TEXT NOT NULL,
+	line       TEXT NOT NULL,
+	hash       BLOB NOT NULL
+) STRICT;
+CREATE INDEX calls_by_request ON calls(request_id);
+CREATE TABLE head(one INTEGER PRIMARY KEY CHECK(one = 1), seq INTEGER NOT NULL, hash BLOB NOT NULL) STRICT;
+INSERT INTO head VALUES(1, 0, zeroblob(32));
+`
