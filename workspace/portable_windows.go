@@ -1,8 +1,36 @@
 package workspace
 
-import "io/fs"
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
 
 const openNoWait = 0
 
 // sameDevice is true: a mount point is a reparse point on Windows, which is refused as a link.
 func sameDevice(_, _ fs.FileInfo) bool { return true }
+
+// moveEntry renames after a look, since the system has no call that renames between two handles without replacing.
+func moveEntry(from *portableDir, name string, to *portableDir, as string) error {
+	if _, err := to.root.Lstat(as); err == nil {
+		return fs.ErrExist
+	}
+	return from.tree.top.Rename(filepath.FromSlash(joinRel(from.rel, name)), filepath.FromSlash(joinRel(to.rel, as)))
+}
+
+// syncDirectory does nothing: Windows makes entries durable with the file.
+func syncDirectory(*os.File) error { return nil }
+
+func directoryIdentity(d *portableDir) (string, error) {
+	return strings.ToLower(filepath.Join(d.tree.dir, filepath.FromSlash(d.rel))), nil
+}
+
+// linkCount is not told by a look at a file.
+func linkCount(fs.FileInfo) uint64 { return 1 }
+
+// carryOver does nothing: a new file inherits the access list of its directory.
+func carryOver(_, _ *os.File) error { return nil }
+
+func exchangeEntries(*os.File, string, string) error { return errNoExchange }

@@ -42,6 +42,8 @@ var errElsewhere = errors.New("another file system is mounted there")
 type tree interface {
 	// openFile opens the regular file that q names, to read. It never blocks on a FIFO or a device.
 	openFile(ctx context.Context, q *question) (f *os.File, resolved string, err error)
+	// load reads the whole regular file that q names, which may have at most most bytes.
+	load(ctx context.Context, q *question, most int64) (data []byte, fact fs.FileInfo, resolved string, err error)
 	// openDir opens the directory that q names; its entries can be read.
 	openDir(ctx context.Context, q *question) (d dir, resolved string, err error)
 	// parent opens the directory that holds the entry q names. The entry itself is not followed, and need not be
@@ -52,6 +54,8 @@ type tree interface {
 	locate(ctx context.Context, q *question) (found, error)
 	// confirm tells whether the open object is at the path resolved at this instant.
 	confirm(f *os.File, resolved string) bool
+	// foldsNames tells whether the file system takes several spellings for one name.
+	foldsNames() bool
 	// health returns nil, or an error that tells that the root is no longer where it was.
 	health() error
 	close() error
@@ -72,10 +76,12 @@ type dir interface {
 
 // parent is the place of an entry: the open directory that it is or would be in, and its name there.
 type parent struct {
-	dir      dir
+	dir      editDir
 	leaf     string
 	resolved string   // the entry's path
 	missing  []string // directories between dir and the entry that are not there
+
+	directory string // the path of dir
 }
 
 // form is what an entry is taken for where ignore rules make a difference between files and directories.
@@ -481,16 +487,19 @@ func (w *walk) whole(rel string) string {
 	return rel
 }
 
-// parentAt makes a parent of the end of a parent walk; its directory is yet to be opened.
-func (e *end) parentAt(q *question) (p parent, directory string, err error) {
-	last := len(e.missing) - 1
+// parent makes a parent of the end of a parent walk; its directory is yet to be opened.
+func (e *end) parent(q *question) (parent, error) {
 	if e.dangling {
-		return parent{}, "", envelope.Errorf(envelope.NotARegularFile,
+		return parent{}, envelope.Errorf(envelope.NotARegularFile,
 			"%s can't be made: a link on the way points to a place that does not exist.", q.quoted())
 	}
-	p = parent{leaf: e.missing[last], resolved: e.resolved, missing: e.missing[:last]}
-	directory = strings.TrimSuffix(strings.TrimSuffix(e.resolved, strings.Join(e.missing, "/")), "/")
-	return p, directory, nil
+	last := len(e.missing) - 1
+	return parent{
+		leaf:      e.missing[last],
+		resolved:  e.resolved,
+		missing:   e.missing[:last],
+		directory: strings.TrimSuffix(strings.TrimSuffix(e.resolved, strings.Join(e.missing, "/")), "/"),
+	}, nil
 }
 
 // segments yields the names that rel is made of; none for "".
@@ -499,11 +508,6 @@ func segments(rel string) iter.Seq[string] {
 		return func(func(string) bool) {}
 	}
 	return strings.SplitSeq(rel, "/")
-}
-
-func rootGone() error {
-	return envelope.Errorf(envelope.IO,
-		"The root directory was moved, replaced or removed while the server runs. A person must put it back or start the server again.")
 }
 
 func joinRel(rel, name string) string {
@@ -524,6 +528,19 @@ func parentRel(rel string) (directory, leaf string) {
 // leaves tells whether a link's text is absolute.
 func leaves(text string) bool {
 	return strings.HasPrefix(text, "/") || filepath.IsAbs(text) || filepath.VolumeName(text) != ""
+}
+
+func rootGone() error {
+	return envelope.Errorf(envelope.IO,
+		"The root directory was moved, replaced or removed while the server runs. A person must put it back or start the server again.")
+}
+
+// rootAsEntry refuses a change of the root itself.
+func rootAsEntry(q *question) error {
+	if err := q.askWhole(""); err != nil {
+		return err
+	}
+	return isDirectory(q.quoted())
 }
 
 // settle runs try until the tree holds still for it.

@@ -60,6 +60,8 @@ func openLinuxTree(dir string) (*linuxTree, error) {
 	return t, nil
 }
 
+func (t *linuxTree) foldsNames() bool { return t.folds }
+
 func (t *linuxTree) close() error { return unix.Close(t.top.fd) }
 
 func (t *linuxTree) health() error {
@@ -107,6 +109,59 @@ func (t *linuxTree) openRegular(ctx context.Context, q *question) (fd int, st un
 	return fd, st, resolved, err
 }
 
+// load works with the bare descriptor: an os.File costs more than reading a small file.
+func (t *linuxTree) load(ctx context.Context, q *question, most int64) (data []byte, fact fs.FileInfo, resolved string, err error) {
+	err = settle(ctx, t, q, func() error {
+		fd, st, at, err := t.openRegular(ctx, q)
+		if err != nil {
+			return err
+		}
+		defer unix.Close(fd)
+		if st.Size > most {
+			return tooLarge(q.named(at), st.Size, most)
+		}
+		data, err = readDescriptor(fd, &st, most)
+		if err != nil && err != errMoved {
+			return fault(err, q.named(at))
+		}
+		fact, resolved = &objectInfo{st: st}, at
+		return err
+	})
+	return data, fact, resolved, err
+}
+
+// readDescriptor reads a file to its end. It returns errMoved where the file changed meanwhile.
+func readDescriptor(fd int, st *unix.Stat_t, most int64) ([]byte, error) {
+	data := make([]byte, st.Size+1)
+	size := 0
+	for {
+		n, err := unix.Pread(fd, data[size:], int64(size))
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if n == 0 {
+			break
+		}
+		if size += n; int64(size) > most {
+			return nil, errMoved
+		}
+		if size == len(data) {
+			data = append(data, make([]byte, max(512, size/4))...)
+		}
+	}
+	var after unix.Stat_t
+	if err := unix.Fstat(fd, &after); err != nil {
+		return nil, err
+	}
+	if after.Size != st.Size || after.Mtim != st.Mtim || after.Ctim != st.Ctim {
+		return nil, errMoved
+	}
+	return data[:size:size], nil
+}
+
 func (t *linuxTree) openDir(ctx context.Context, q *question) (dir, string, error) {
 	var opened dir
 	var resolved string
@@ -151,6 +206,9 @@ func (t *linuxTree) locate(ctx context.Context, q *question) (found, error) {
 }
 
 func (t *linuxTree) parent(ctx context.Context, q *question) (parent, error) {
+	if q.rel == "" {
+		return parent{}, rootAsEntry(q)
+	}
 	var p parent
 	err := settle(ctx, t, q, func() error {
 		e, err := newParentWalk(q, &t.top).run(ctx)
@@ -158,20 +216,20 @@ func (t *linuxTree) parent(ctx context.Context, q *question) (parent, error) {
 			return err
 		}
 		defer e.node.close()
-		at, directory, err := e.parentAt(q)
+		at, err := e.parent(q)
 		if err != nil {
 			return err
 		}
 		fd, err := openat2(e.node.(*linuxNode).fd, ".", unix.O_PATH|unix.O_DIRECTORY)
 		if err != nil {
-			return fault(err, q.named(directory))
+			return fault(err, q.named(at.directory))
 		}
-		if !t.isAt(fd, directory) {
+		if !t.isAt(fd, at.directory) {
 			unix.Close(fd)
 			return errMoved
 		}
 		p = at
-		p.dir = t.newDir(fd, directory)
+		p.dir = t.newDir(fd, at.directory)
 		return nil
 	})
 	return p, err

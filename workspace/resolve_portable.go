@@ -42,6 +42,8 @@ func openPortableTree(directory string) (*portableTree, error) {
 	return t, nil
 }
 
+func (t *portableTree) foldsNames() bool { return t.folds }
+
 func (t *portableTree) close() error {
 	t.top.release()
 	return nil
@@ -87,6 +89,23 @@ func (t *portableTree) openFile(ctx context.Context, q *question) (*os.File, str
 	return opened, resolved, err
 }
 
+func (t *portableTree) load(ctx context.Context, q *question, most int64) (data []byte, fact fs.FileInfo, resolved string, err error) {
+	err = settle(ctx, t, q, func() error {
+		f, at, err := t.openFile(ctx, q)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		if fact, err = f.Stat(); err != nil {
+			return fault(err, q.named(at))
+		}
+		resolved = at
+		data, err = readWhole(f, fact, q.named(at), most)
+		return err
+	})
+	return data, fact, resolved, err
+}
+
 func (t *portableTree) openDir(ctx context.Context, q *question) (dir, string, error) {
 	var opened dir
 	var resolved string
@@ -102,7 +121,7 @@ func (t *portableTree) openDir(ctx context.Context, q *question) (dir, string, e
 		if !t.leadsTo(at.resolved, n.fact) {
 			return errMoved
 		}
-		d, err := t.newDir(n.self.share())
+		d, err := t.newDir(n.self.share(), at.resolved)
 		if err != nil {
 			return fault(err, q.named(at.resolved))
 		}
@@ -130,6 +149,9 @@ func (t *portableTree) locate(ctx context.Context, q *question) (found, error) {
 }
 
 func (t *portableTree) parent(ctx context.Context, q *question) (parent, error) {
+	if q.rel == "" {
+		return parent{}, rootAsEntry(q)
+	}
 	var p parent
 	err := settle(ctx, t, q, func() error {
 		e, err := newParentWalk(q, t.topNode()).run(ctx)
@@ -137,17 +159,17 @@ func (t *portableTree) parent(ctx context.Context, q *question) (parent, error) 
 			return err
 		}
 		defer e.node.close()
-		at, directory, err := e.parentAt(q)
+		at, err := e.parent(q)
 		if err != nil {
 			return err
 		}
 		n := e.node.(*portableNode)
-		if !t.leadsTo(directory, n.fact) {
+		if !t.leadsTo(at.directory, n.fact) {
 			return errMoved
 		}
-		d, err := t.newDir(n.self.share())
+		d, err := t.newDir(n.self.share(), at.directory)
 		if err != nil {
-			return fault(err, q.named(directory))
+			return fault(err, q.named(at.directory))
 		}
 		p = at
 		p.dir = d
@@ -248,7 +270,7 @@ func (n *portableNode) child(name string) (node, string, error) {
 }
 
 func (n *portableNode) listedName(name string, info fs.FileInfo) (string, error) {
-	d, err := n.tree.newDir(n.self.share())
+	d, err := n.tree.newDir(n.self.share(), n.name)
 	if err != nil {
 		return "", err
 	}
@@ -322,16 +344,17 @@ type portableDir struct {
 	tree *portableTree
 	root *heldRoot
 	f    *os.File
+	rel  string // where it was when it was opened
 }
 
 // newDir makes a directory of a root that it takes over.
-func (t *portableTree) newDir(r *heldRoot) (*portableDir, error) {
+func (t *portableTree) newDir(r *heldRoot, rel string) (*portableDir, error) {
 	f, err := r.Open(".")
 	if err != nil {
 		r.release()
 		return nil, err
 	}
-	return &portableDir{tree: t, root: r, f: f}, nil
+	return &portableDir{tree: t, root: r, f: f, rel: rel}, nil
 }
 
 func (d *portableDir) handle() *os.File { return d.f }
@@ -358,7 +381,7 @@ func (d *portableDir) openDir(name string) (dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	return d.tree.newDir(sub)
+	return d.tree.newDir(sub, joinRel(d.rel, name))
 }
 
 func (d *portableDir) stat(name string) (fs.FileInfo, error) { return d.root.Lstat(name) }

@@ -30,6 +30,9 @@ func (r *root) path(rel string) (contract.Path, error) {
 	return contract.ParsePath(r.name + "/" + rel)
 }
 
+// confirmDir tells whether the directory of a place is where it was resolved.
+func (r *root) confirmDir(at *parent) bool { return r.tree.confirm(at.dir.handle(), at.directory) }
+
 // checkNames returns an error unless each root has a mount name of its own, or the only root has none.
 func checkNames(roots []Root) error {
 	if len(roots) == 0 {

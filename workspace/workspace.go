@@ -12,6 +12,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"writ/contract"
 )
@@ -74,6 +76,8 @@ type Workspace struct {
 	roots    []*root
 	options  Options
 	contents *contents
+	locks    *locks
+	facts    factCache
 }
 
 // Open opens each root once. A root that is itself a link is a root like any other.
@@ -84,7 +88,11 @@ func Open(o Options) (*Workspace, error) {
 	if o.FileBytes == 0 {
 		o.FileBytes = defaultFileBytes
 	}
-	w := &Workspace{options: o, contents: newContents()}
+	locks, err := newLocks(o.State)
+	if err != nil {
+		return nil, fmt.Errorf("open workspace: %w", err)
+	}
+	w := &Workspace{options: o, contents: newContents(), locks: locks}
 	for _, r := range o.Roots {
 		t, err := o.open(r.Dir)
 		if err != nil {
@@ -92,7 +100,41 @@ func Open(o Options) (*Workspace, error) {
 		}
 		w.roots = append(w.roots, &root{name: r.Name, tree: t, ignores: newIgnores(t)})
 	}
+	if err := w.checkState(); err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
 	return w, nil
+}
+
+// checkState returns an error if the state directory lies in a root, where a caller could reach it.
+func (w *Workspace) checkState() error {
+	if w.options.State == "" {
+		return nil
+	}
+	directory, err := filepath.Abs(w.options.State)
+	if err == nil {
+		directory, err = filepath.EvalSymlinks(directory)
+	}
+	if err != nil {
+		return fmt.Errorf("open workspace: state directory: %w", err)
+	}
+	for _, r := range w.options.Roots {
+		for at := directory; ; at = filepath.Dir(at) {
+			if sameDirectory(at, r.Dir) {
+				return fmt.Errorf("open workspace: the state directory %s is inside the root %s", w.options.State, r.Dir)
+			}
+			if at == filepath.Dir(at) {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+func sameDirectory(a, b string) bool {
+	x, err1 := os.Stat(a)
+	y, err2 := os.Stat(b)
+	return err1 == nil && err2 == nil && os.SameFile(x, y)
 }
 
 func (o *Options) open(directory string) (tree, error) {

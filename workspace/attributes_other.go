@@ -1,0 +1,5 @@
+//go:build !linux && !darwin
+
+package workspace
+
+func carryAttributes(_, _ int) error { return nil }

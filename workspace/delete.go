@@ -1,0 +1,82 @@
+package workspace
+
+import (
+	"context"
+
+	"writ/contract"
+	"writ/envelope"
+)
+
+// Delete removes the regular file at p if its bytes are those that observed names. Links and directories are not
+// removed. The file first gets a private name, so that what is removed is what was looked at and nothing that took its
+// place; what turns out to be another file gets its name back.
+func (w Writer) Delete(ctx context.Context, p contract.Path, observed contract.Version) (Written, error) {
+	t, err := w.openEntry(ctx, p)
+	if err != nil {
+		return Written{}, err
+	}
+	defer t.close()
+	if err := t.checkWritable(); err != nil {
+		return Written{}, err
+	}
+	if err := t.check(observed); err != nil {
+		return Written{}, err
+	}
+	temp := tempName()
+	c, err := w.begin(ctx, contract.Intent{
+		Kind: contract.ChangeDelete, Path: t.place, Before: t.version, Mode: t.fact.Mode().Perm(),
+		Undo: []contract.Splice{{New: t.data}}, Temp: temp,
+	})
+	if err != nil {
+		return Written{}, err
+	}
+	if err := ctx.Err(); err != nil {
+		return Written{}, c.notDone(timedOut(err))
+	}
+	if !t.inPlace() {
+		return Written{}, c.notDone(changedDuringCall(t.quoted()))
+	}
+	if err := t.takeAway(temp, c); err != nil {
+		return Written{}, err
+	}
+	c.end(contract.OutcomeDone)
+	done := Written{
+		Path: p, Resolved: t.place, Before: t.version, ChangeID: c.id, Changed: envelope.Yes, Old: pieces{t.data}.bytes(),
+	}
+	w.remember(done)
+	return done, nil
+}
+
+// takeAway removes the file by way of the name temp.
+func (t *target) takeAway(temp string, c *change) error {
+	d := t.at.dir
+	if err := d.moveTo(t.at.leaf, d, temp); err != nil {
+		return c.notDone(stageFault(err, t.quoted()))
+	}
+	if !t.isAt(temp) {
+		return t.giveBack(temp, c)
+	}
+	if err := d.sync(); err != nil {
+		return c.unknownOutcome(t.quoted(), "the directory could not be made durable.", err)
+	}
+	if !t.unchanged() {
+		return t.giveBack(temp, c)
+	}
+	if err := d.remove(temp); err != nil {
+		return c.unknownOutcome(t.quoted(), "it is kept as "+contract.Quote(temp)+".", err)
+	}
+	return nil
+}
+
+// giveBack gives a file its name again that is not the one that was observed.
+func (t *target) giveBack(temp string, c *change) error {
+	d := t.at.dir
+	if err := d.moveTo(temp, d, t.at.leaf); err != nil {
+		return c.unknownOutcome(t.quoted(), "another program was changing it at the same time. A file is kept beside it as "+contract.Quote(temp)+".", err)
+	}
+	if err := d.sync(); err != nil {
+		return c.unknownOutcome(t.quoted(), "the directory could not be made durable.", err)
+	}
+	return c.notDone(&Conflict{Cause: envelope.Errorf(envelope.VersionChanged,
+		"%s was changed by another program at the same moment, and was not deleted. Read it again.", t.quoted())})
+}

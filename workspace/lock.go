@@ -1,0 +1,105 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"path/filepath"
+	"time"
+
+	"writ/envelope"
+)
+
+// Two changes of one file follow one another, in one process and in many. A file is known by its directory's identity
+// and its name there, which stay the same when its content gets another inode. Each falls into one of a fixed number of
+// slots; a slot is a channel within this process and a locked file in the state directory between processes. A change
+// holds one slot at a time, so there is no order to keep and nothing to be stuck in.
+
+const lockSlots = 256
+
+// lockWait bounds the waiting for a change of another process.
+const lockWait = 10 * time.Second
+
+type locks struct {
+	dir   string // "" where the workspace can't be written
+	slots [lockSlots]chan struct{}
+}
+
+func newLocks(state string) (*locks, error) {
+	l := &locks{}
+	if state == "" {
+		return l, nil
+	}
+	l.dir = filepath.Join(state, "locks")
+	if err := os.MkdirAll(l.dir, 0o700); err != nil {
+		return nil, err
+	}
+	for i := range l.slots {
+		l.slots[i] = make(chan struct{}, 1)
+	}
+	return l, nil
+}
+
+// acquire waits for the slot of the file name in the directory and returns what gives it back.
+func (l *locks) acquire(ctx context.Context, directory editDir, name string) (release func(), err error) {
+	if l.dir == "" {
+		return nil, errors.New("the workspace was opened without a state directory and can't be written")
+	}
+	id, err := directory.identity()
+	if err != nil {
+		return nil, err
+	}
+	h := fnv.New32a()
+	h.Write([]byte(id + "/" + name))
+	n := h.Sum32() % lockSlots
+	ctx, cancel := context.WithTimeout(ctx, lockWait)
+	defer cancel()
+	select {
+	case l.slots[n] <- struct{}{}:
+	case <-ctx.Done():
+		return nil, busy(ctx.Err())
+	}
+	f, err := l.lockFile(ctx, int(n))
+	if err != nil {
+		<-l.slots[n]
+		return nil, err
+	}
+	return func() {
+		f.Close()
+		<-l.slots[n]
+	}, nil
+}
+
+// lockFile locks a slot's file. Closing it, by whatever end of the process, unlocks it.
+func (l *locks) lockFile(ctx context.Context, slot int) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(l.dir, fmt.Sprintf("%02x", slot)), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("lock: %w", err)
+	}
+	for pause := 100 * time.Microsecond; ; pause = min(2*pause, 5*time.Millisecond) {
+		locked, err := tryLock(f)
+		if err != nil {
+			f.Close()
+			return nil, fmt.Errorf("lock: %w", err)
+		}
+		if locked {
+			return f, nil
+		}
+		select {
+		case <-ctx.Done():
+			f.Close()
+			return nil, busy(ctx.Err())
+		case <-time.After(pause):
+		}
+	}
+}
+
+func busy(err error) error {
+	return &envelope.Error{
+		Code:    envelope.Busy,
+		Message: "Another change of the same file is still under way, and nothing was changed. Try again.",
+		Err:     err,
+	}
+}

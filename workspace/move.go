@@ -1,0 +1,131 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"strings"
+	"syscall"
+
+	"writ/contract"
+	"writ/envelope"
+)
+
+// Move gives the regular file at from the path to, if its bytes are those that observed names. It never replaces: a
+// destination that is taken is a *[Conflict] of code already-exists. Links and directories are not moved. Where the
+// file system takes several spellings for one name, a file can be given another spelling of its own.
+func (w Writer) Move(ctx context.Context, from, to contract.Path, observed contract.Version) (Written, error) {
+	t, err := w.openEntry(ctx, from)
+	if err != nil {
+		return Written{}, err
+	}
+	defer t.close()
+	if err := t.check(observed); err != nil {
+		return Written{}, err
+	}
+	s, err := w.openAnySite(ctx, to)
+	if err != nil {
+		return Written{}, err
+	}
+	defer s.close()
+	m := &move{w: w, target: t, site: s}
+	if s.isTaken() && !m.isRespelling() {
+		return Written{}, w.taken(ctx, s)
+	}
+	return m.run(ctx)
+}
+
+// move is a Move that has both its places.
+type move struct {
+	w      Writer
+	target *target
+	site   *site
+	change *change
+}
+
+// isRespelling tells whether the destination is another spelling of the source's own name.
+func (m *move) isRespelling() bool {
+	t, s := m.target, m.site
+	if !s.question.root.tree.foldsNames() || t.at.directory != s.at.directory || t.question.root != s.question.root {
+		return false
+	}
+	fact, err := s.at.dir.stat(s.at.leaf)
+	return err == nil && sameFile(fact, t.fact) && t.at.leaf != s.at.leaf && strings.EqualFold(t.at.leaf, s.at.leaf)
+}
+
+func (m *move) run(ctx context.Context) (_ Written, err error) {
+	t, s := m.target, m.site
+	m.change, err = m.w.begin(ctx, contract.Intent{
+		Kind: contract.ChangeMove, Path: t.place, To: s.place, Before: t.version, After: t.version,
+		Mode: t.fact.Mode().Perm(), Directories: s.missing,
+	})
+	if err != nil {
+		return Written{}, err
+	}
+	if err := m.ready(ctx); err != nil {
+		s.unmake()
+		return Written{}, m.change.notDone(err)
+	}
+	if err := m.rename(); err != nil {
+		s.unmake()
+		if errors.Is(err, fs.ErrExist) {
+			return Written{}, m.change.notDone(m.w.taken(ctx, s))
+		}
+		return Written{}, m.change.notDone(m.fault(err))
+	}
+	if err := m.verify(); err != nil {
+		return Written{}, err
+	}
+	m.change.end(contract.OutcomeDone)
+	return Written{
+		Path: s.asked, Resolved: s.place, Before: t.version, After: t.version,
+		ChangeID: m.change.id, Changed: envelope.Yes, Directories: s.missing,
+	}, nil
+}
+
+func (m *move) ready(ctx context.Context) error {
+	if err := m.site.make(); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return timedOut(err)
+	}
+	if !m.target.inPlace() || !m.site.inPlace() {
+		return changedDuringCall(m.target.quoted())
+	}
+	return nil
+}
+
+func (m *move) rename() error {
+	t, s := m.target, m.site
+	if m.isRespelling() {
+		return t.at.dir.replace(t.at.leaf, s.at.leaf)
+	}
+	return t.at.dir.moveTo(t.at.leaf, s.dir(), s.at.leaf)
+}
+
+// verify looks at what was moved, and brings back what is not the observed file.
+func (m *move) verify() error {
+	t, s := m.target, m.site
+	fact, err := s.dir().stat(s.at.leaf)
+	if err == nil && sameFile(fact, t.fact) && t.unchanged() {
+		if err := errors.Join(s.sync(), t.at.dir.sync()); err != nil {
+			return m.change.unknownOutcome(s.quoted(), "the directories could not be made durable.", err)
+		}
+		return nil
+	}
+	if err := s.dir().moveTo(s.at.leaf, t.at.dir, t.at.leaf); err != nil {
+		return m.change.unknownOutcome(t.quoted(), "another program was changing it at the same time. It may be at "+s.quoted()+" now.", err)
+	}
+	s.unmake()
+	return m.change.notDone(&Conflict{Cause: envelope.Errorf(envelope.VersionChanged,
+		"%s was changed by another program at the same moment, and was not moved. Read it again.", t.quoted())})
+}
+
+func (m *move) fault(err error) error {
+	if errors.Is(err, syscall.EXDEV) {
+		return envelope.Errorf(envelope.IO,
+			"%s can't be moved to %s: they are on different file systems. Create the file there and delete it here.", m.target.quoted(), m.site.quoted())
+	}
+	return stageFault(err, m.target.quoted())
+}

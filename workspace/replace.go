@@ -1,0 +1,308 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"writ/contract"
+	"writ/envelope"
+)
+
+// Replacing is a compare-and-swap. The new bytes are put in order in a file beside the target, then the two exchange
+// their names in one step. What is under the temporary name afterwards is what was displaced, and only now is it certain
+// what that was: it must be the very file that was read, with the very bytes that were read. If it is, it is let go. If
+// not, somebody was faster, and the two are exchanged back.
+//
+// The directory is made durable before the last look at what was displaced, so that a program that was about to write
+// to it has had its time.
+
+// Replace changes the file that p stands for, links followed, if its bytes are those that observed names: edit is given
+// the file and returns what to splice into it. It must not use the Writer. If it returns nothing, or what changes
+// nothing, the file stays as it is. An error of edit is returned as it is.
+//
+// A file in another state is a *[Conflict] of code version-changed. Code outcome-unknown tells that the change may have
+// been made; nothing was deleted then.
+func (w Writer) Replace(ctx context.Context, p contract.Path, observed contract.Version, edit func(old *File) ([]contract.Splice, error)) (Written, error) {
+	t, err := w.openTarget(ctx, p)
+	if err != nil {
+		return Written{}, err
+	}
+	defer t.close()
+	if err := t.checkWritable(); err != nil {
+		return Written{}, err
+	}
+	if err := t.check(observed); err != nil {
+		return Written{}, err
+	}
+	splices, err := edit(t.file(p))
+	if err != nil {
+		return Written{}, err
+	}
+	r := &replacement{w: w, target: t, temp: tempName()}
+	if err := r.prepare(p, splices); err != nil {
+		return Written{}, err
+	}
+	if r.result.After == t.version {
+		r.result.Changed = envelope.No
+		r.result.New = r.result.Old
+		return r.result, nil
+	}
+	if err := r.run(ctx); err != nil {
+		return Written{}, err
+	}
+	return r.result, nil
+}
+
+// replacement is a Replace that has its edit.
+type replacement struct {
+	w       Writer
+	target  *target
+	temp    string
+	content pieces
+	staged  *staged
+	change  *change
+	undo    []contract.Splice
+	result  Written
+}
+
+// prepare works out the new content and begins to write it, as long as nothing needs to be durable before.
+func (r *replacement) prepare(p contract.Path, splices []contract.Splice) (err error) {
+	t := r.target
+	if r.content, err = splice(t.data, splices); err != nil {
+		return fmt.Errorf("replace: %w", err)
+	}
+	if size, most := r.content.size(), r.w.w.options.FileBytes; size > most {
+		return tooLargeToWrite(t.quoted(), size, most)
+	}
+	r.result = Written{Path: p, Resolved: t.place, Before: t.version, After: t.version}
+	r.result.Old = pieces{t.data}.bytes()
+	if r.content.equalBytes(t.data) {
+		return nil
+	}
+	if r.staged, err = stage(t.at.dir, r.temp, 0o600); err != nil {
+		return stageFault(err, t.quoted())
+	}
+	if r.staged.begun() {
+		r.staged.write(r.content, t.f)
+	}
+	r.result.After = t.sum.version(r.content, splices[0].Offset)
+	r.undo = inverse(t.data, splices)
+	return nil
+}
+
+func (r *replacement) run(ctx context.Context) (err error) {
+	t := r.target
+	keep := false
+	defer func() {
+		if keep {
+			r.staged.close()
+		} else {
+			r.staged.discard()
+		}
+	}()
+	r.change, err = r.w.begin(ctx, contract.Intent{
+		Kind: contract.ChangeEdit, Path: t.place, Before: t.version, After: r.result.After,
+		Mode: t.fact.Mode().Perm(), Undo: r.undo, Temp: r.temp,
+	})
+	if err != nil {
+		return err
+	}
+	if err := r.ready(ctx); err != nil {
+		return r.change.notDone(err)
+	}
+	keep, err = r.swap()
+	if err != nil {
+		return err
+	}
+	return r.finish()
+}
+
+// ready brings the new file under its temporary name, durable. After it only the swap is left to do.
+func (r *replacement) ready(ctx context.Context) error {
+	t, s := r.target, r.staged
+	if !s.begun() {
+		if err := s.begin(0o600); err != nil {
+			return stageFault(err, t.quoted())
+		}
+		s.write(r.content, t.f)
+	}
+	if err := s.wait(); err != nil {
+		return stageFault(err, t.quoted())
+	}
+	if err := s.giveName(); err != nil {
+		return stageFault(err, t.quoted())
+	}
+	if err := ctx.Err(); err != nil {
+		return timedOut(err)
+	}
+	if !t.inPlace() {
+		return changedDuringCall(t.quoted())
+	}
+	return nil
+}
+
+// swap is the point of no return. keep tells that what is under the temporary name must stay there.
+func (r *replacement) swap() (keep bool, err error) {
+	t, s := r.target, r.staged
+	err = t.at.dir.exchange(s.name, t.at.leaf)
+	switch {
+	case errors.Is(err, errNoExchange):
+		return false, r.overwrite()
+	case err != nil:
+		return false, r.change.notDone(fault(err, t.quoted()))
+	}
+	if !t.isAt(s.name) {
+		return r.putBack()
+	}
+	if err := t.at.dir.sync(); err != nil {
+		return true, r.change.unknownOutcome(t.quoted(), "the directory could not be made durable.", err)
+	}
+	if !t.unchanged() {
+		return r.putBack()
+	}
+	// The temporary name now is the old file's: discard removes it.
+	return false, nil
+}
+
+// overwrite is the swap of a file system that offers none: a rename right after a look.
+func (r *replacement) overwrite() error {
+	t, s := r.target, r.staged
+	if !t.isAt(t.at.leaf) || !t.unchanged() {
+		return r.change.notDone(r.lost())
+	}
+	if err := t.at.dir.replace(s.name, t.at.leaf); err != nil {
+		return r.change.notDone(fault(err, t.quoted()))
+	}
+	s.named = false
+	if err := t.at.dir.sync(); err != nil {
+		return r.change.unknownOutcome(t.quoted(), "the directory could not be made durable.", err)
+	}
+	r.result.Warnings = append(r.result.Warnings, weakGuarantee())
+	return nil
+}
+
+// maxPutBacks bounds the exchanges that bring another program's file back to its name while it goes on replacing it.
+const maxPutBacks = 16
+
+// putBack brings what was displaced back to its name, and ours under the temporary one. Another program may replace the
+// file meanwhile; then it is its newest file that must end at the name.
+func (r *replacement) putBack() (keep bool, err error) {
+	t, s := r.target, r.staged
+	ours, err := s.f.Stat()
+	if err != nil {
+		return true, r.stuck(err)
+	}
+	for range maxPutBacks {
+		err := t.at.dir.exchange(s.name, t.at.leaf)
+		if errors.Is(err, fs.ErrNotExist) { // the name is free: ours was taken away
+			if err = t.at.dir.moveTo(s.name, t.at.dir, t.at.leaf); err == nil {
+				s.named = false
+				return false, r.restored()
+			}
+		}
+		if err != nil {
+			return true, r.stuck(err)
+		}
+		back, err := t.at.dir.stat(s.name)
+		if err != nil {
+			return true, r.stuck(err)
+		}
+		if sameFile(back, ours) {
+			return false, r.restored()
+		}
+	}
+	return true, r.stuck(errMoved)
+}
+
+func (r *replacement) stuck(err error) error {
+	t := r.target
+	return r.change.unknownOutcome(t.quoted(),
+		"another program was changing it at the same time. A file is kept beside it as "+contract.Quote(r.temp)+".", err)
+}
+
+// restored ends a change that was taken back.
+func (r *replacement) restored() error {
+	if err := r.target.at.dir.sync(); err != nil {
+		return r.change.unknownOutcome(r.target.quoted(), "the directory could not be made durable.", err)
+	}
+	return r.change.notDone(r.lost())
+}
+
+// lost is the conflict with a program that was faster.
+func (r *replacement) lost() *Conflict {
+	c := &Conflict{Cause: envelope.Errorf(envelope.VersionChanged,
+		"%s was changed by another program at the same moment. Read it again and redo the edit.", r.target.quoted())}
+	q := *r.target.question
+	q.want = Read
+	data, _, _, err := q.root.tree.load(context.Background(), &q, r.w.w.options.FileBytes)
+	if err != nil {
+		return c
+	}
+	if v := contract.VersionOf(data); v != r.target.version {
+		c.Current, c.CurrentData = v, data
+	}
+	return c
+}
+
+// finish reads the new file back and records the change.
+func (r *replacement) finish() error {
+	t := r.target
+	same, err := r.content.equal(r.staged.f)
+	if err != nil || !same {
+		return r.change.unknownOutcome(t.quoted(), "it was written, but holds other bytes now.", err)
+	}
+	r.staged.discard()
+	r.change.end(contract.OutcomeDone)
+	r.result.Changed = envelope.Yes
+	r.result.ChangeID = r.change.id
+	r.result.New = r.content.bytes()
+	if linkCount(t.fact) > 1 {
+		r.result.Warnings = append(r.result.Warnings, hardLinkBroken(t.quoted(), linkCount(t.fact)-1))
+	}
+	r.w.remember(r.result)
+	return nil
+}
+
+// remember keeps the bytes before and after for the diff of a later conflict.
+func (w Writer) remember(done Written) {
+	if done.Old != nil {
+		w.w.contents.add(done.Before, done.Old)
+	}
+	if done.New != nil {
+		w.w.contents.add(done.After, done.New)
+	}
+}
+
+func tooLargeToWrite(place string, size, most int64) error {
+	return envelope.Errorf(envelope.TooLarge, "%s would have %d bytes, and at most %d are allowed.", place, size, most).
+		With("size", size).With("limit", most)
+}
+
+// stageFault tells why a new file can't be put beside its place.
+func stageFault(err error, place string) error {
+	if errors.Is(err, fs.ErrPermission) {
+		return &envelope.Error{
+			Code:    envelope.Permission,
+			Message: place + " can't be changed: the operating system gives no permission to make a file in its directory.",
+			Err:     plain(err),
+		}
+	}
+	return fault(err, place)
+}
+
+func hardLinkBroken(place string, others uint64) envelope.Warning {
+	return envelope.Warning{
+		Code:    envelope.HardLinkBroken,
+		Message: fmt.Sprintf("%s had %d other names (hard links). They keep the old content.", place, others),
+		Details: map[string]any{"other_names": others},
+	}
+}
+
+func weakGuarantee() envelope.Warning {
+	return envelope.Warning{
+		Code:    envelope.WeakGuarantee,
+		Message: "The file system can't swap two files in one step. A change that another program made at the same moment would have gone unnoticed.",
+	}
+}
