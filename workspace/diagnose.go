@@ -15,7 +15,10 @@ const (
 	maxDiagnosed     = 256 << 10 // bytes of the wanted text that are looked at
 	maxDiagnosisText = 2000      // bytes of file text in a diagnosis
 	maxExplained     = 8         // near places of which the best is chosen
+	maxWidened       = 1 << 12   // bytes that a place is widened by, on either side
 	markEvery        = 1 << 10   // bytes between the points from which places are found again
+	maxGrowth        = 1 << 16   // bytes by which a folded text may be longer
+	maxFoldedAway    = 1 << 14   // bytes more between them, where the text folds to nothing
 )
 
 // The words for differences that no folding takes out.
@@ -116,14 +119,7 @@ func diagnoseFolded(t *Text, file *foldedText, wanted string, needle []byte) (Di
 			continue
 		}
 		start, end := widen(t.content, file.start(i), file.end(i+len(needle)), wanted)
-		possible := allDifferences
-		if end < len(t.content) {
-			possible &^= inFinalNewline
-		}
-		differs := []string{differsSimilar}
-		if d, ok := explain(wanted, string(t.content[start:end]), possible); ok {
-			differs = d.words()
-		}
+		differs := t.differs(start, end, wanted)
 		if len(differs) < fewest {
 			best, fewest = t.place(start, end), len(differs)
 			best.Differs = differs
@@ -133,17 +129,30 @@ func diagnoseFolded(t *Text, file *foldedText, wanted string, needle []byte) (Di
 	return best, total > 0
 }
 
+// differs tells how the content from start to end differs from wanted.
+func (t *Text) differs(start, end int, wanted string) []string {
+	possible := allDifferences
+	if end < len(t.content) {
+		possible &^= inFinalNewline
+	}
+	if end-start <= 2*len(wanted)+2*maxWidened { // else it is almost all blanks, and costs too much to tell
+		if d, ok := explain(wanted, string(t.content[start:end]), possible); ok {
+			return d.words()
+		}
+	}
+	return []string{differsSimilar}
+}
+
 // widen makes the place from start to end, which has no whitespace around it, begin and end with as many lines as
 // wanted does.
 func widen(content []byte, start, end int, wanted string) (int, int) {
-	blank := func(r rune) bool { return unicode.IsSpace(r) || isInvisible(r) }
-	lead := wanted[:len(wanted)-len(strings.TrimLeftFunc(wanted, blank))]
-	trail := wanted[len(strings.TrimRightFunc(wanted, blank)):]
+	lead := wanted[:len(wanted)-len(strings.TrimLeftFunc(wanted, isBlank))]
+	trail := wanted[len(strings.TrimRightFunc(wanted, isBlank)):]
 
 	breaks := strings.Count(lead, "\n")
-	for start > 0 && lead != "" {
+	for least := max(0, start-maxWidened); start > least && lead != ""; {
 		r, size := utf8.DecodeLastRune(content[:start])
-		if !blank(r) || r == '\n' && breaks == 0 || breaks == 0 && r != '\r' && strings.IndexByte("\r\n", lead[0]) >= 0 {
+		if !isBlank(r) || r == '\n' && breaks == 0 || breaks == 0 && r != '\r' && strings.IndexByte("\r\n", lead[0]) >= 0 {
 			break
 		}
 		if r == '\n' {
@@ -152,9 +161,9 @@ func widen(content []byte, start, end int, wanted string) (int, int) {
 		start -= size
 	}
 	breaks = strings.Count(trail, "\n")
-	for end < len(content) && trail != "" {
+	for most := min(len(content), end+maxWidened); end < most && trail != ""; {
 		r, size := utf8.DecodeRune(content[end:])
-		if !blank(r) || breaks == 0 && (r == '\n' || r == '\r' || strings.HasSuffix(trail, "\n")) {
+		if !isBlank(r) || breaks == 0 && (r == '\n' || r == '\r' || strings.HasSuffix(trail, "\n")) {
 			break
 		}
 		if r == '\n' {
@@ -175,33 +184,37 @@ type foldedText struct {
 // mark says that what follows source in the text follows folded in its folded form.
 type mark struct{ source, folded int }
 
+// foldAll folds text by all differences. Of a text that grows by it, as only one made for that does, it leaves out the
+// end.
 func foldAll(text []byte) *foldedText {
 	f := folder{text: text, by: allDifferences, folded: make([]byte, 0, len(text))}
 	marks := []mark{{0, 0}}
-	for f.at < len(text) {
-		if len(f.folded)-marks[len(marks)-1].folded >= markEvery && (f.run == len(f.folded) || standsAlone(text[f.at])) {
+	for f.at < len(text) && len(f.folded) <= len(text)+maxGrowth {
+		last := marks[len(marks)-1]
+		since := max(len(f.folded)-last.folded, f.at-last.source-maxFoldedAway)
+		if since >= 2*markEvery || since >= markEvery && f.mayPart() {
 			f.endRun()
 			marks = append(marks, mark{f.at, len(f.folded)})
 		}
-		f.step()
+		f.plain(markEvery / 8)
+		if f.at < len(text) {
+			f.step()
+		}
 	}
 	f.endRun()
 	return &foldedText{text: text, folded: f.folded, marks: marks}
 }
 
-// standsAlone tells whether a character that starts with b is surely not folded together with the one before it, as an
-// accent, a dash or an entity may be. It knows ASCII and Han.
-func standsAlone(b byte) bool {
-	return b < utf8.RuneSelf && b != '-' && b != '&' || b >= 0xe4 && b <= 0xe9
+// mayPart tells whether what comes next is surely not folded together with what came before.
+func (f *folder) mayPart() bool {
+	r, _ := utf8.DecodeRune(f.text[f.at:])
+	return r != '&' && !isDash(r) && !isInvisible(r) && standsAlone(r)
 }
 
 // before returns a folder that stands at the last mark at or before the offset of the folded form.
 func (f *foldedText) before(offset int) (folder, mark) {
-	i, found := slices.BinarySearchFunc(f.marks, offset, func(m mark, offset int) int { return m.folded - offset })
-	if !found {
-		i--
-	}
-	m := f.marks[i]
+	i, _ := slices.BinarySearchFunc(f.marks, offset+1, func(m mark, offset int) int { return m.folded - offset })
+	m := f.marks[i-1]
 	return folder{text: f.text[m.source:], by: allDifferences}, m
 }
 
@@ -217,24 +230,27 @@ func (f *foldedText) start(offset int) int {
 	}
 }
 
-// end returns where the character ends in the text behind which the folded form has the offset.
+// end returns where the character ends in the text behind which the folded form has the offset, with the marks that
+// join it.
 func (f *foldedText) end(offset int) int {
 	back, m := f.before(offset - 1)
 	at := 0
-	for back.at < len(back.text) {
+	for more := maxRun; more > 0 && back.at < len(back.text); {
 		back.step()
 		length := m.folded + back.length()
 		if length > offset {
 			break
 		}
 		at = back.at
-		if length == offset && back.run == len(back.folded) {
-			break // whitespace: nothing behind it is joined to the character
+		if length == offset {
+			more--
 		}
 	}
-	trimmed := bytes.TrimRightFunc(back.text[:at], func(r rune) bool { return unicode.IsSpace(r) || isInvisible(r) })
-	return m.source + len(trimmed)
+	return m.source + len(bytes.TrimRightFunc(back.text[:at], isBlank))
 }
+
+// isBlank tells whether r shows as nothing.
+func isBlank(r rune) bool { return unicode.IsSpace(r) || isInvisible(r) }
 
 const redactedStart = "[redacted:"
 

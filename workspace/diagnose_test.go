@@ -154,3 +154,27 @@ func TestFoldedPlacesFoldToThemselves(t *testing.T) {
 		}
 	})
 }
+
+// Texts that would take long, or much memory, if any step were more than linear.
+func TestDiagnoseIsBounded(t *testing.T) {
+	const size = 2 << 20
+	repeat := func(s string) string { return strings.Repeat(s, size/len(s)) }
+	for name, c := range map[string]struct{ content, old string }{
+		"nothing but accents":       {"A" + repeat("\u0301") + "B\n", "a" + strings.Repeat("\u0301", 20) + "\u0302"},
+		"Thai without a blank":      {repeat("ภาษาไทย") + "x“y”\n", "ไทยx\"y\""},
+		"nothing but zero-widths":   {"aB" + repeat("\u200b") + "c\n", "abc"},
+		"nothing but blanks":        {"aB" + repeat(" ") + "c\n", "ab c"},
+		"one letter":                {repeat("A"), strings.Repeat("a", 5000)},
+		"one letter, almost":        {repeat("A"), strings.Repeat("a", 5000) + "b"},
+		"similar lines everywhere":  {repeat("the quick brown fox jumps over the lazy dog\n"), "the quick white fox jumps over the lazy dog"},
+		"a wanted text of the size": {repeat("some line of text\n"), repeat("Some Line of text\n")},
+		"entities everywhere":       {repeat("&amp;"), strings.Repeat("&", 500) + "x"},
+		"ampersands everywhere":     {repeat("&"), strings.Repeat("&amp;", 500) + "x"},
+		"ligatures that grow":       {repeat("ﷺ"), "صلىX"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := decode(t, c.content, "")
+			checkDiagnosis(t, text, Diagnose(text, c.old))
+		})
+	}
+}

@@ -185,7 +185,7 @@ func headerName(name string) string {
 // region writes the hunks that turn before, which starts with the given line, into after.
 func (d *diffWriter) region(line int, before, after string) {
 	a, b := splitLines(before), splitLines(after)
-	changes := lcs.DiffLines(a, b)
+	changes := changedLines(a, b)
 	for len(changes) > 0 {
 		n := 1
 		for n < len(changes) && changes[n].Start-changes[n-1].End <= 2*diffContext {
@@ -204,6 +204,25 @@ func (d *diffWriter) region(line int, before, after string) {
 		changes = changes[n:]
 	}
 	d.shift += len(b) - len(a)
+}
+
+// changedLines returns what differs, in order. Equal lines at the start are taken off first, so that among lines that are
+// all the same a new one is the last, as readers of diffs are used to.
+func changedLines(a, b []string) []lcs.Diff {
+	start, aEnd, bEnd := 0, len(a), len(b)
+	for start < min(aEnd, bEnd) && a[start] == b[start] {
+		start++
+	}
+	for min(aEnd, bEnd) > start && a[aEnd-1] == b[bEnd-1] {
+		aEnd--
+		bEnd--
+	}
+	changes := lcs.DiffLines(a[start:aEnd], b[start:bEnd])
+	for i := range changes {
+		c := &changes[i]
+		c.Start, c.End, c.ReplStart, c.ReplEnd = c.Start+start, c.End+start, c.ReplStart+start, c.ReplEnd+start
+	}
+	return changes
 }
 
 // span returns the range of a hunk's header. A range of no lines is named by the line before it.
