@@ -92,7 +92,7 @@ func (s *store) confirmImage(sum string, parts [][]byte) error {
 // healWAL empties the write-ahead log into the database after a flush of it failed; without that nothing more may be
 // promised. The caller holds s.write.
 func (s *store) healWAL() error {
-	if !s.wal.hasFailed() {
+	if !s.wal.failed.Load() {
 		return nil
 	}
 	var busy, frames, moved int
@@ -102,7 +102,7 @@ func (s *store) healWAL() error {
 	if busy != 0 {
 		return errNotFlushed
 	}
-	s.wal.healed()
+	s.wal.failed.Store(false) // the log is empty: no hole is left in it
 	return nil
 }
 

@@ -12,8 +12,8 @@ import (
 
 // replaceDamaged moves a damaged database and all that belongs to it into a directory of its own, where its undo data
 // can be recovered by hand, and opens a new one. The first audit row of the new one says so.
-func replaceDamaged(o opening, p *process, damage error) (*store, error) {
-	alive, _, err := p.others(o.dir)
+func replaceDamaged(o opening, damage error) (*store, error) {
+	alive, _, err := o.process.others(o.dir)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +31,7 @@ func replaceDamaged(o opening, p *process, damage error) (*store, error) {
 	o.log.Error("the change log was damaged: it is set aside and a new one begun. Changes made before can't be undone by writ; their undo data are in the directory set aside. Changes that were being made when it was damaged are not settled.",
 		"directory", filepath.Join(o.dir, aside), "error", damage)
 	o.suspect = false
-	s, err := openDatabase(o, p)
+	s, err := openDatabase(o)
 	if err != nil {
 		return nil, err
 	}

@@ -51,8 +51,9 @@ type Ledger struct {
 	budget Budget
 	log    *slog.Logger
 
-	opening sync.Mutex // guards the three below, and is held while the database is opened
+	opening sync.Mutex // guards the four below, and is held while the database is opened
 	store   *store     // nil until first used
+	process *process   // the mark of this process, from the first opening on
 	suspect bool       // the database was found damaged: look through it when it is opened next
 	closed  bool
 
@@ -123,11 +124,11 @@ func (l *Ledger) open(ctx context.Context) (*store, error) {
 	if l.store != nil {
 		return l.store, nil
 	}
-	s, err := openStore(ctx, opening{dir: l.dir, log: l.log, now: l.clock(), suspect: l.suspect})
+	s, err := openStore(ctx, opening{dir: l.dir, log: l.log, now: l.clock(), process: l.process, suspect: l.suspect})
 	if err != nil {
 		return nil, causeOf(err)
 	}
-	l.store, l.suspect = s, false
+	l.store, l.process, l.suspect = s, s.process, false
 	s.startTidying(l.tidy)
 	return s, nil
 }
@@ -156,13 +157,21 @@ func (l *Ledger) letGo(s *store) {
 // Close writes what is buffered and lets go of the database.
 func (l *Ledger) Close() error {
 	flushed := l.flush(context.Background())
+	s, p := l.retire()
+	var closed error
+	if s != nil {
+		closed = s.close() // outside the lock, which the background work may want
+	}
+	if p != nil {
+		p.leave()
+	}
+	return errors.Join(flushed, closed)
+}
+
+func (l *Ledger) retire() (*store, *process) {
 	l.opening.Lock()
 	defer l.opening.Unlock()
-	l.closed = true
-	if l.store == nil {
-		return flushed
-	}
-	s := l.store
-	l.store = nil
-	return errors.Join(flushed, s.close())
+	s, p := l.store, l.process
+	l.store, l.process, l.closed = nil, nil, true
+	return s, p
 }

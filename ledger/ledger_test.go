@@ -321,12 +321,18 @@ func TestStateSurvivesClose(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := os.Stat(filepath.Join(dir, databaseName+"-wal")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the write-ahead log was not emptied into the database: %v", err)
+	}
 	if _, err := l.Begin(t.Context(), edit(t, "a", "1", "2")); !errors.Is(err, errClosed) {
 		t.Errorf("begin after close: %v", err)
 	}
 	c, _, err := openAt(t, dir, Options{}).Change(t.Context(), id)
 	if err != nil || c.ID != id {
 		t.Fatalf("change %+v, error %v", c, err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, databaseName+"-wal")); err != nil {
+		t.Errorf("the open ledger has no write-ahead log: %v", err)
 	}
 	left, err := filepath.Glob(filepath.Join(dir, processesDir, "*"))
 	if err != nil || len(left) != 1 {

@@ -50,6 +50,8 @@ type statements struct {
 	begin, commit, rollback        *sql.Stmt
 	insertChange, settleChange     *sql.Stmt
 	readHead, insertCall, moveHead *sql.Stmt
+
+	all []*sql.Stmt
 }
 
 // opening is what opening a store takes.
@@ -57,7 +59,8 @@ type opening struct {
 	dir     string
 	log     *slog.Logger
 	now     time.Time
-	suspect bool // look through the whole database
+	process *process // nil: make a mark
+	suspect bool     // look through the whole database
 }
 
 // errDamaged is a database that opens and yet does not hold together.
@@ -77,24 +80,31 @@ func openStore(ctx context.Context, o opening) (*store, error) {
 		return nil, err
 	}
 	defer unlock()
-	p, err := register(o.dir)
-	if err != nil {
+	if o.process != nil {
+		return openOrReplace(o)
+	}
+	if o.process, err = register(o.dir); err != nil {
 		return nil, err
 	}
-	s, err := openDatabase(o, p)
-	if isDamage(err) {
-		s, err = replaceDamaged(o, p, err)
-	}
+	s, err := openOrReplace(o)
 	if err != nil {
-		p.leave()
+		o.process.leave()
 		return nil, err
 	}
 	return s, nil
 }
 
-// openDatabase closes what it opened where it fails, but for p.
-func openDatabase(o opening, p *process) (*store, error) {
-	_, dead, err := p.others(o.dir)
+func openOrReplace(o opening) (*store, error) {
+	s, err := openDatabase(o)
+	if isDamage(err) {
+		return replaceDamaged(o, err)
+	}
+	return s, err
+}
+
+// openDatabase closes what it opened where it fails.
+func openDatabase(o opening) (*store, error) {
+	_, dead, err := o.process.others(o.dir)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +112,7 @@ func openDatabase(o opening, p *process) (*store, error) {
 	if err := createFile(database); err != nil {
 		return nil, err
 	}
-	s := &store{dir: o.dir, log: o.log, process: p, images: images{filepath.Join(o.dir, imagesDir)}}
+	s := &store{dir: o.dir, log: o.log, process: o.process, images: images{filepath.Join(o.dir, imagesDir)}}
 	s.tidying.suspect = dead > 0
 	if err := s.connect(database); err != nil {
 		return nil, errors.Join(err, s.disconnect())
@@ -256,9 +266,18 @@ func (s *statements) prepare(c *sql.Conn) error {
 		if err != nil {
 			return err
 		}
-		*p.to = stmt
+		*p.to, s.all = stmt, append(s.all, stmt)
 	}
 	return nil
+}
+
+// close must come before the connection's end: SQLite keeps a connection with statements open, and its locks with it.
+func (s *statements) close() error {
+	var errs []error
+	for _, stmt := range s.all {
+		errs = append(errs, stmt.Close())
+	}
+	return errors.Join(errs...)
 }
 
 // inTransaction runs f between BEGIN IMMEDIATE and COMMIT on the writing connection. The caller holds s.write.
@@ -281,9 +300,7 @@ func (s *store) inTransaction(f func() error) error {
 // into the database.
 func (s *store) close() error {
 	s.tidying.stop()
-	err := s.disconnect()
-	s.process.leave()
-	return err
+	return s.disconnect()
 }
 
 // abandon is close for a store that others may still be using; its errors say nothing new.
@@ -292,11 +309,10 @@ func (s *store) abandon() {
 	s.write.Lock()
 	defer s.write.Unlock()
 	_ = s.disconnect()
-	s.process.leave()
 }
 
 func (s *store) disconnect() error {
-	var errs []error
+	errs := []error{s.statements.close()}
 	if s.wal != nil {
 		errs = append(errs, s.wal.file.Close())
 	}

@@ -150,10 +150,11 @@ type expirable struct {
 // selectKept lists the changes that still have their undo data, oldest first, but for the newest. An open change is not
 // passed: its undo data may be needed, and so those after it wait.
 const selectKept = `
-SELECT id, began, total, ifnull(image, ''), outcome IS NULL, (SELECT through FROM kept),
+SELECT id, began, total, ifnull(image, ''), outcome IS NULL, through,
+	ifnull((SELECT total FROM changes WHERE id = through), 0),
 	(SELECT total FROM changes ORDER BY id DESC LIMIT 1)
-FROM changes
-WHERE id > (SELECT through FROM kept) AND id < (SELECT max(id) FROM changes)
+FROM changes, kept
+WHERE id > through AND id < (SELECT max(id) FROM changes)
 ORDER BY id LIMIT 64`
 
 func (s *store) expirable(ctx context.Context, now time.Time, b Budget) (expirable, error) {
@@ -166,26 +167,20 @@ func (s *store) expirable(ctx context.Context, now time.Time, b Budget) (expirab
 }
 
 func chooseExpirable(rows *sql.Rows, now time.Time, b Budget) (e expirable, err error) {
-	firstTotal := int64(-1)
+	dropped := int64(0) // undo bytes that this step drops
 	for rows.Next() {
-		var id, began, total, newest int64
+		var id, began, total, before, newest int64
 		var image string
 		var open bool
-		if err := rows.Scan(&id, &began, &total, &image, &open, &e.from, &newest); err != nil {
+		if err := rows.Scan(&id, &began, &total, &image, &open, &e.from, &before, &newest); err != nil {
 			return e, err
 		}
-		tooMany := newest-total >= b.Bytes
+		tooMany := newest-before-dropped > b.Bytes
 		tooOld := now.Sub(time.UnixMicro(began)) > b.Age
-		if open || !tooMany && !tooOld {
+		if open || !tooMany && !tooOld || dropped > expireStep {
 			break
 		}
-		if firstTotal < 0 {
-			firstTotal = total
-		}
-		if total-firstTotal > expireStep {
-			break
-		}
-		e.through = id
+		e.through, dropped = id, total-before
 		if image != "" {
 			e.images = append(e.images, image)
 		}

@@ -21,9 +21,9 @@ type wal struct {
 	flush func(*os.File) error
 
 	committed atomic.Uint64 // commits that asked for a flush so far
+	failed    atomic.Bool   // a flush failed; asked without mu, which is held for as long as a flush takes
 	mu        sync.Mutex    // held while flushing
 	flushed   uint64        // commits that are durable
-	failed    bool
 }
 
 // errNotFlushed stops every commit after a flush that failed: the system may have dropped the pages that it could not
@@ -46,29 +46,16 @@ func (w *wal) wait() error {
 	if w.flushed >= mine {
 		return nil
 	}
-	if w.failed {
+	if w.failed.Load() {
 		return errNotFlushed
 	}
 	upTo := w.committed.Load()
 	if err := w.flush(w.file); err != nil {
-		w.failed = true
+		w.failed.Store(true)
 		return err
 	}
 	w.flushed = upTo
 	return nil
-}
-
-func (w *wal) hasFailed() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.failed
-}
-
-// healed says that the log was emptied into the database, so that no hole is left in it.
-func (w *wal) healed() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.failed = false
 }
 
 // flushDir makes the names in dir durable. Windows has no such call and needs none.
