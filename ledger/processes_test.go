@@ -66,16 +66,18 @@ func TestKilledProcessLosesNothingThatWasBegun(t *testing.T) {
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.AfterFunc(time.Duration(20+round%7*25)*time.Millisecond, func() { _ = c.Process.Kill() })
-		out, err := io.ReadAll(stdout)
+		lines := bufio.NewReader(stdout)
+		first, err := lines.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.AfterFunc(time.Duration(round%7*10)*time.Millisecond, func() { _ = c.Process.Kill() })
+		rest, err := io.ReadAll(lines)
 		if err != nil {
 			t.Fatal(err)
 		}
 		_ = c.Wait()
-		begun = append(begun, strings.Fields(string(out))...)
-	}
-	if len(begun) == 0 {
-		t.Fatal("no process came as far as its first change")
+		begun = append(begun, strings.Fields(first+string(rest))...)
 	}
 	l := openAt(t, state, Options{})
 	all, _, err := l.Changes(t.Context(), Filter{})
@@ -94,7 +96,6 @@ func TestKilledProcessLosesNothingThatWasBegun(t *testing.T) {
 	if v, err := l.Verify(t.Context()); err != nil || v.Bad != 0 {
 		t.Errorf("audit: %+v, error %v", v, err)
 	}
-	t.Logf("%d changes", len(begun))
 }
 
 func TestPendingTellsTheLivingFromTheDead(t *testing.T) {
