@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"writ/contract"
 )
@@ -18,7 +19,7 @@ const corpusFiles = 20_000
 
 var corpusWords = strings.Fields("alpha beta gamma delta handler server client request response context error value index buffer reader writer token parse encode decode file path folder note link title count total result option default config cache entry node tree walk match search replace insert remove update select where range return import package string number")
 
-// corpusText is size bytes of lines of words, one line in eight with characters beyond ASCII.
+// corpusText is size bytes, or a line more, of lines of words, one line in eight with characters beyond ASCII.
 func corpusText(r *rand.Rand, size int) []byte {
 	var b bytes.Buffer
 	for b.Len() < size {
@@ -31,7 +32,7 @@ func corpusText(r *rand.Rand, size int) []byte {
 		}
 		b.WriteByte('\n')
 	}
-	return b.Bytes()[:size-1]
+	return b.Bytes()
 }
 
 // corpusTree returns a directory of 20,000 files in 1,000 directories: 200 are named *.qtx, 50 hold zqNeedle.literal[7],
@@ -129,6 +130,69 @@ func BenchmarkList5000(b *testing.B) {
 		l, err := r.List(b.Context(), contract.Path{}, Window{Limit: 1000})
 		if err != nil || l.Total != 5000 || len(l.Entries) != 1000 {
 			b.Fatal(l.Total, err)
+		}
+	}
+}
+
+func BenchmarkSearch20k(b *testing.B) {
+	r := open(b, Options{Roots: []Root{{Dir: corpusTree(b)}}}).Reader(plainAnyone{})
+	for name, c := range map[string]struct {
+		query Query
+		want  int
+	}{
+		"literal":     {Query{Pattern: "zqNeedle.literal[7]"}, 50},
+		"ignore-case": {Query{Pattern: "ZQNEEDLE.literal[7]", IgnoreCase: true}, 50},
+		"regexp":      {Query{Pattern: `zqHandler_[0-9]{3}\(ctx`, Regexp: true}, 50},
+		"no-literal":  {Query{Pattern: `\b[a-z]{2}[A-Z][a-z]+_[0-9]{3}\b`, Regexp: true}, 50},
+	} {
+		b.Run(name, func(b *testing.B) {
+			c.query.Window.Limit = 200
+			for b.Loop() {
+				s, err := r.Search(b.Context(), c.query)
+				if err != nil || s.Total != c.want || s.Files != corpusFiles+1 {
+					b.Fatal(s.Total, s.Files, s.Skipped, err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkLines1KB(b *testing.B) {
+	dir := b.TempDir()
+	plant(b, dir, map[string]string{"read/1k.txt": string(corpusText(rand.New(rand.NewPCG(1, 1)), 1024))})
+	r := open(b, Options{Roots: []Root{{Dir: dir}}}).Reader(plainAnyone{})
+	p := path(b, "read/1k.txt")
+	for b.Loop() {
+		if page, err := r.Lines(b.Context(), p, LineRange{Limit: 2000, MaxBytes: 256 << 10}); err != nil || page.Text == "" {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkLinesMiddle10MB(b *testing.B) {
+	dir := b.TempDir()
+	plant(b, dir, map[string]string{"10m.txt": string(corpusText(rand.New(rand.NewPCG(1, 1)), 10<<20))})
+	r := open(b, Options{Roots: []Root{{Dir: dir}}}).Reader(plainAnyone{})
+	p := path(b, "10m.txt")
+	time.Sleep(2 * settling)
+	for b.Loop() {
+		if page, err := r.Lines(b.Context(), p, LineRange{Offset: 80_000, Limit: 20}); err != nil || page.Text == "" {
+			b.Fatal(err)
+		}
+	}
+}
+
+// The first read of a large file has to read and hash all of it.
+func BenchmarkLinesFirst10MB(b *testing.B) {
+	dir := b.TempDir()
+	plant(b, dir, map[string]string{"10m.txt": string(corpusText(rand.New(rand.NewPCG(1, 1)), 10<<20))})
+	w := open(b, Options{Roots: []Root{{Dir: dir}}})
+	r := w.Reader(plainAnyone{})
+	p := path(b, "10m.txt")
+	for b.Loop() {
+		w.facts = factCache{}
+		if page, err := r.Lines(b.Context(), p, LineRange{Offset: 80_000, Limit: 20}); err != nil || page.Text == "" {
+			b.Fatal(err)
 		}
 	}
 }

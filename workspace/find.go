@@ -122,7 +122,7 @@ func (r Reader) verbatim(ctx context.Context, base contract.Path, glob contract.
 
 // seen is a place that was looked at.
 type seen struct {
-	facts
+	entryFacts
 	path contract.Path // resolved
 	link string        // the text of the link that the caller's path is, "" if it is none
 }
@@ -139,7 +139,7 @@ func (r Reader) look(ctx context.Context, p contract.Path, a Access) (seen, erro
 	}
 	defer at.node.close()
 	path, err := q.path(at.resolved)
-	return seen{facts: factsOf(at.node.info()), path: path, link: at.link}, err
+	return seen{entryFacts: factsOf(at.node.info()), path: path, link: at.link}, err
 }
 
 // describe looks at the files of a page, directory by directory. One that is gone by now is left out.

@@ -19,7 +19,7 @@ type scanner interface {
 	// isHere tells whether the directory is at its path at this instant.
 	isHere() bool
 	// stat returns the facts of an entry and does not follow it.
-	stat(name string) (facts, error)
+	stat(name string) (entryFacts, error)
 	// readlink returns the text of the link name.
 	readlink(name string) (string, error)
 	// read returns the content of the regular file name, in buf if that is large enough. The file stays open until the
@@ -78,10 +78,10 @@ func (s *portableScanner) enter(rel string) ([]dirEntry, error) {
 
 func (s *portableScanner) isHere() bool { return s.tree.confirm(s.dir.handle(), s.rel) }
 
-func (s *portableScanner) stat(name string) (facts, error) {
+func (s *portableScanner) stat(name string) (entryFacts, error) {
 	info, err := s.dir.stat(name)
 	if err != nil {
-		return facts{}, err
+		return entryFacts{}, err
 	}
 	return factsOf(info), nil
 }
@@ -153,12 +153,12 @@ func (s *portableScanner) close() {
 }
 
 // lstatPortably returns the facts of the entry at rel and does not follow it.
-func lstatPortably(t tree, rel string) (facts, error) {
+func lstatPortably(t tree, rel string) (entryFacts, error) {
 	s := &portableScanner{tree: t}
 	defer s.close()
 	parent, leaf := parentRel(rel)
 	if err := s.hold(parent); err != nil {
-		return facts{}, err
+		return entryFacts{}, err
 	}
 	return s.stat(leaf)
 }

@@ -16,21 +16,21 @@ func newScanner(t tree) scanner {
 
 // lstatBelow returns the facts of the entry at rel, whose directories are free of links. Should one of them be swapped
 // for a link at this moment, the facts are those of another place; so they may steer us, and are never shown.
-func lstatBelow(t tree, rel string) (facts, error) {
+func lstatBelow(t tree, rel string) (entryFacts, error) {
 	l, ok := t.(*linuxTree)
 	if !ok {
 		return lstatPortably(t, rel)
 	}
 	var st unix.Stat_t
 	if err := fstatat(l.top.fd, rel, &st); err != nil {
-		return facts{}, err
+		return entryFacts{}, err
 	}
 	return linuxFacts(&st), nil
 }
 
-func linuxFacts(st *unix.Stat_t) facts {
+func linuxFacts(st *unix.Stat_t) entryFacts {
 	info := objectInfo{st: *st}
-	return facts{stamp: linuxStamp(st), mode: info.Mode()}
+	return entryFacts{stamp: linuxStamp(st), mode: info.Mode()}
 }
 
 // linuxScanner works with bare descriptors: an os.File costs more than reading a small file.
@@ -139,10 +139,10 @@ func (s *linuxScanner) entries() []dirEntry {
 
 func (s *linuxScanner) isHere() bool { return s.tree.isAt(s.dir, s.rel) }
 
-func (s *linuxScanner) stat(name string) (facts, error) {
+func (s *linuxScanner) stat(name string) (entryFacts, error) {
 	var st unix.Stat_t
 	if err := fstatat(s.dir, name, &st); err != nil {
-		return facts{}, err
+		return entryFacts{}, err
 	}
 	return linuxFacts(&st), nil
 }

@@ -24,14 +24,14 @@ func (s stamp) settled(began time.Time) bool {
 	return s.ctime != 0 && s.ino != 0 && s.ctime < began.Add(-settling).UnixNano()
 }
 
-// facts are what the directory entry of a file says about it.
-type facts struct {
+// entryFacts are what the directory entry of a file says about it.
+type entryFacts struct {
 	stamp
 	mode fs.FileMode
 }
 
-func factsOf(info fs.FileInfo) facts {
-	return facts{stamp: stampOf(info), mode: info.Mode()}
+func factsOf(info fs.FileInfo) entryFacts {
+	return entryFacts{stamp: stampOf(info), mode: info.Mode()}
 }
 
-func (f facts) modified() time.Time { return time.Unix(0, f.mtime) }
+func (f entryFacts) modified() time.Time { return time.Unix(0, f.mtime) }

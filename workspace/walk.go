@@ -48,7 +48,7 @@ type Visited struct {
 func (v *Visited) Path() contract.Path { return v.dir.path.Join(v.name) }
 
 // facts returns the file's size and times.
-func (v *Visited) facts() (facts, error) {
+func (v *Visited) facts() (entryFacts, error) {
 	f, err := v.scan.stat(v.name)
 	if err == nil && !f.mode.IsRegular() {
 		err = errMoved

@@ -1,0 +1,278 @@
+package workspace
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"writ/contract"
+	"writ/envelope"
+)
+
+// A pattern is matched line by line. Most lines of most files can't match, and are passed over without being looked at
+// as lines: where every match holds one of a few literal texts, only the lines that hold one are put to the regular
+// expression. A pattern that is such a text itself needs none.
+
+// pattern finds the lines of a text that match. It is safe for several goroutines.
+type pattern struct {
+	required []literal // each match holds one of these; none: any line may match
+	exact    bool      // the one required literal is the pattern
+	re       *regexp.Regexp
+	// acrossLines tells that the pattern is a literal with LFs; re then finds it in the whole text.
+	acrossLines bool
+	// keepsCR tells that the pattern speaks of CRs, so that one at the end of a line is left for it.
+	keepsCR bool
+}
+
+const (
+	maxPatternBytes = 4096
+	maxRequired     = 8
+)
+
+// compilePattern returns the pattern of a query, or an Error of code bad-pattern.
+func compilePattern(q Query) (*pattern, error) {
+	switch {
+	case q.Pattern == "":
+		return nil, envelope.Errorf(envelope.BadPattern, "The pattern is empty. Give the text to look for.")
+	case len(q.Pattern) > maxPatternBytes:
+		return nil, envelope.Errorf(envelope.BadPattern, "The pattern has more than %d bytes. Look for a shorter text.", maxPatternBytes)
+	case q.Regexp:
+		return compileRegexp(q)
+	case strings.Contains(q.Pattern, "\n"):
+		return compileAcrossLines(q)
+	case !q.IgnoreCase:
+		return &pattern{required: []literal{newLiteral(q.Pattern)}, exact: true}, nil
+	}
+	if l, ok := newFolded(q.Pattern); ok && l.text == strings.ToLower(q.Pattern) {
+		return &pattern{required: []literal{l}, exact: true}, nil
+	}
+	return compileText(regexp.QuoteMeta(q.Pattern), q)
+}
+
+// compileText compiles an expression that is known to be sound.
+func compileText(expression string, q Query) (*pattern, error) {
+	if q.IgnoreCase {
+		expression = "(?i)" + expression
+	}
+	re, err := regexp.Compile(expression)
+	if err != nil {
+		return nil, badPattern(q.Pattern, err)
+	}
+	tree, err := syntax.Parse(expression, syntax.Perl)
+	if err != nil {
+		return nil, badPattern(q.Pattern, err)
+	}
+	tree = tree.Simplify()
+	return &pattern{required: requiredLiterals(tree), re: re, keepsCR: mentions(tree, '\r')}, nil
+}
+
+func compileRegexp(q Query) (*pattern, error) {
+	tree, err := syntax.Parse(q.Pattern, syntax.Perl)
+	if err != nil {
+		return nil, badPattern(q.Pattern, err)
+	}
+	if mentions(tree, '\n') {
+		return nil, envelope.Errorf(envelope.BadPattern,
+			"A regular expression is matched line by line and can't hold a line end. Leave out \\n, or look for the text itself with literal: true.")
+	}
+	return compileText(q.Pattern, q)
+}
+
+// compileAcrossLines compiles a literal with LFs. Each that has no CR before it stands for CRLF too.
+func compileAcrossLines(q Query) (*pattern, error) {
+	lines := strings.Split(q.Pattern, "\n")
+	longest := ""
+	for i, line := range lines {
+		if len(line) > len(longest) {
+			longest = line
+		}
+		lines[i] = regexp.QuoteMeta(line)
+		if i < len(lines)-1 && !strings.HasSuffix(line, "\r") {
+			lines[i] += "\r?"
+		}
+	}
+	expression := strings.Join(lines, "\n")
+	if q.IgnoreCase {
+		expression = "(?i)" + expression
+	}
+	re, err := regexp.Compile(expression)
+	if err != nil {
+		return nil, badPattern(q.Pattern, err)
+	}
+	p := &pattern{re: re, acrossLines: true}
+	if q.IgnoreCase {
+		if l, ok := newFolded(longest); ok {
+			p.required = []literal{l}
+		}
+	} else if longest != "" {
+		p.required = []literal{newLiteral(longest)}
+	}
+	return p, nil
+}
+
+func badPattern(pattern string, err error) error {
+	told := envelope.Errorf(envelope.BadPattern,
+		"The pattern %s is no regular expression (RE2 syntax). With literal: true, the default, the text is looked for as it stands.", contract.Quote(pattern))
+	fault, ok := errors.AsType[*syntax.Error](err)
+	if !ok {
+		return told
+	}
+	why := fault.Code.String()
+	if at := strings.Index(pattern, fault.Expr); at >= 0 && fault.Expr != "" {
+		position := utf8.RuneCountInString(pattern[:at]) + 1
+		told.Message = fmt.Sprintf("The pattern %s is no regular expression (RE2 syntax): at character %d, %s. With literal: true, the default, the text is looked for as it stands.",
+			contract.Quote(pattern), position, why)
+		return told.With("position", position)
+	}
+	told.Message = fmt.Sprintf("The pattern %s is no regular expression (RE2 syntax): %s. With literal: true, the default, the text is looked for as it stands.",
+		contract.Quote(pattern), why)
+	return told
+}
+
+// mentions tells whether the expression names the character itself, alone or in a small set.
+func mentions(tree *syntax.Regexp, r rune) bool {
+	switch tree.Op {
+	case syntax.OpLiteral:
+		return slices.Contains(tree.Rune, r)
+	case syntax.OpCharClass:
+		return len(tree.Rune) == 2 && tree.Rune[0] == r && tree.Rune[1] == r
+	}
+	return slices.ContainsFunc(tree.Sub, func(sub *syntax.Regexp) bool { return mentions(sub, r) })
+}
+
+// requiredLiterals returns texts of which each match holds at least one; nil where there are none such.
+func requiredLiterals(tree *syntax.Regexp) []literal {
+	switch tree.Op {
+	case syntax.OpLiteral:
+		return literalOf(tree)
+	case syntax.OpCapture, syntax.OpPlus:
+		return requiredLiterals(tree.Sub[0])
+	case syntax.OpRepeat:
+		if tree.Min > 0 {
+			return requiredLiterals(tree.Sub[0])
+		}
+	case syntax.OpConcat:
+		var best []literal
+		for _, sub := range tree.Sub {
+			if set := requiredLiterals(sub); worth(set) > worth(best) {
+				best = set
+			}
+		}
+		return best
+	case syntax.OpAlternate:
+		var all []literal
+		for _, sub := range tree.Sub {
+			set := requiredLiterals(sub)
+			if set == nil || len(all)+len(set) > maxRequired {
+				return nil
+			}
+			all = append(all, set...)
+		}
+		return all
+	}
+	return nil
+}
+
+func literalOf(tree *syntax.Regexp) []literal {
+	text := string(tree.Rune)
+	if tree.Flags&syntax.FoldCase == 0 {
+		return []literal{newLiteral(text)}
+	}
+	if l, ok := newFolded(text); ok {
+		return []literal{l}
+	}
+	return nil
+}
+
+// worth orders sets of literals by how few lines hold one: the length of the shortest, less the more there are.
+func worth(set []literal) int {
+	if set == nil {
+		return 0
+	}
+	shortest := len(set[0].text)
+	for _, l := range set {
+		shortest = min(shortest, len(l.text))
+	}
+	return max(1, 8*min(shortest, 8)-len(set))
+}
+
+// line is a line that matches.
+type line struct {
+	start, end int // in the text, without the line's end
+	match      int // where the match starts in the line
+	matchEnd   int
+}
+
+// each calls found for each line of text that matches, in order, until found returns false.
+func (p *pattern) each(text []byte, found func(line) bool) {
+	if p.acrossLines {
+		p.eachAcross(text, found)
+		return
+	}
+	s := newSearch(p.required, text)
+	for from := 0; from < len(text); {
+		at := s.next(from)
+		if at < 0 {
+			return
+		}
+		l := line{start: from + bytes.LastIndexByte(text[from:at], '\n') + 1, end: len(text)}
+		if i := bytes.IndexByte(text[at:], '\n'); i >= 0 {
+			l.end = at + i
+		}
+		from = l.end + 1
+		if p.confirm(text, at, &l) && !found(l) {
+			return
+		}
+	}
+}
+
+// confirm tells whether the line, in which a required literal is at, matches. It takes the CR of its end off the line.
+func (p *pattern) confirm(text []byte, at int, l *line) bool {
+	content := text[l.start:l.end]
+	plain := bytes.TrimSuffix(content, []byte("\r"))
+	l.end = l.start + len(plain)
+	if p.exact {
+		l.match = min(at, l.end) - l.start
+		l.matchEnd = min(l.match+len(p.required[0].text), len(plain))
+		return true
+	}
+	m := p.re.FindIndex(plain)
+	if m == nil && p.keepsCR {
+		m = p.re.FindIndex(content)
+	}
+	if m == nil {
+		return false
+	}
+	l.match, l.matchEnd = min(m[0], len(plain)), min(m[1], len(plain))
+	return true
+}
+
+// eachAcross finds a literal that spans lines. A hit is the line where it starts.
+func (p *pattern) eachAcross(text []byte, found func(line) bool) {
+	if p.required != nil && newSearch(p.required, text).next(0) < 0 {
+		return
+	}
+	for from := 0; from < len(text); {
+		m := p.re.FindIndex(text[from:])
+		if m == nil {
+			return
+		}
+		at := from + m[0]
+		l := line{start: bytes.LastIndexByte(text[:at], '\n') + 1, end: len(text)}
+		if i := bytes.IndexByte(text[at:], '\n'); i >= 0 {
+			l.end = at + i
+		}
+		from = l.end + 1
+		l.end = l.start + len(bytes.TrimSuffix(text[l.start:l.end], []byte("\r")))
+		l.match = min(at, l.end) - l.start
+		l.matchEnd = l.end - l.start
+		if !found(l) {
+			return
+		}
+	}
+}
