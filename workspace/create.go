@@ -75,12 +75,12 @@ func (c *creation) run(ctx context.Context) (err error) {
 func (c *creation) place(ctx context.Context) error {
 	s := c.site
 	if err := c.ready(ctx); err != nil {
-		s.unmake()
+		c.takeBack()
 		return c.change.notDone(err)
 	}
 	err := c.staged.place(s.dir(), s.at.leaf)
 	if err != nil {
-		s.unmake()
+		c.takeBack()
 		if errors.Is(err, fs.ErrExist) {
 			return c.change.notDone(c.w.taken(ctx, s))
 		}
@@ -95,6 +95,12 @@ func (c *creation) place(ctx context.Context) error {
 	c.change.end(contract.OutcomeDone)
 	c.result.Changed, c.result.ChangeID = envelope.Yes, c.change.id
 	return nil
+}
+
+// takeBack leaves everything as it was; the file goes first, since it may be in one of the directories.
+func (c *creation) takeBack() {
+	c.staged.discard()
+	c.site.unmake()
 }
 
 // ready makes the directories and the file durable. After it the file only needs its name.

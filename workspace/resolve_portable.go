@@ -197,8 +197,11 @@ func (t *portableTree) confirm(f *os.File, resolved string) bool {
 	return err == nil && t.leadsTo(resolved, info)
 }
 
-// leadsTo tells whether a walk without links leads to the object.
+// leadsTo tells whether a walk without links leads to the object, from the root where the operator put it.
 func (t *portableTree) leadsTo(resolved string, object fs.FileInfo) bool {
+	if t.health() != nil {
+		return false
+	}
 	n := t.topNode()
 	for name := range segments(resolved) {
 		next, _, err := n.child(name)
