@@ -2,7 +2,9 @@ package workspace
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -17,17 +19,17 @@ const (
 	maxChangedLine = 500 // bytes shown of a line that changed
 	maxContextLine = 80  // bytes shown of one that did not
 	changeLead     = 100 // bytes shown before the change in a line that is longer
+	maxSpliceDiff  = 200 // lines of a diff that answers an edit
 )
 
 // TextEdit replaces the bytes Start to End of a content by New.
 type TextEdit struct {
 	Start, End int
 	New        string
-	Line       int // the line that Start lies in, from 1; 0: count it
 }
 
 // UnifiedDiff returns the unified diff of two contents of the file at path, with three lines of context, and whether it
-// was cut: it shows no more than maxLines lines of hunks. Lines are cut too, with a mark where. It is the shortest diff
+// was cut: it shows no more than maxLines lines of hunks, and says so at its end. Long lines are cut too, with a mark where. It is the shortest diff
 // only where few lines differ; the time is bounded.
 func UnifiedDiff(path, before, after string, maxLines int) (diff string, cut bool) {
 	if before == after {
@@ -44,31 +46,33 @@ func UnifiedDiff(path, before, after string, maxLines int) (diff string, cut boo
 	return d.String(), d.cut
 }
 
-// SpliceDiff returns what UnifiedDiff returns for the text and what the edits make of it. It looks at nothing but the
-// lines around them, so it costs the same in a file of any size. The edits are in order and do not overlap.
-func SpliceDiff(path string, t *Text, edits []TextEdit, maxLines int) (diff string, cut bool) {
-	d := newDiff(path, maxLines)
+// SpliceDiff returns the unified diff between the text and what the plans make of it. It looks at nothing but the lines
+// around the edits, so it costs the same in a file of any size. It is cut at 200 lines. The edits do not overlap.
+func (t *Text) SpliceDiff(path string, plans ...Plan) string {
+	plans = slices.SortedFunc(slices.Values(plans), func(a, b Plan) int { return cmp.Compare(a.Edit.Start, b.Edit.Start) })
 	content := t.String()
-	for len(edits) > 0 {
-		start, end := aroundEdit(content, edits[0])
-		n := 1
-		for n < len(edits) {
-			nextStart, nextEnd := aroundEdit(content, edits[n])
-			if nextStart > end {
-				break
-			}
-			end = max(end, nextEnd)
-			n++
-		}
-		line := edits[0].Line
-		if line == 0 {
-			line = t.lineOf(edits[0].Start)
-		}
-		line -= strings.Count(content[start:edits[0].Start], "\n")
-		d.region(line, content[start:end], edited(content, start, end, edits[:n]))
-		edits = edits[n:]
+	d := newDiff(path, maxSpliceDiff)
+	for len(plans) > 0 {
+		start, end, n := hunkAround(content, plans)
+		line := plans[0].Line - strings.Count(content[start:plans[0].Edit.Start], "\n")
+		d.region(line, content[start:end], edited(content, start, end, plans[:n]))
+		plans = plans[n:]
 	}
-	return d.String(), d.cut
+	return d.String()
+}
+
+// hunkAround returns the lines around the first of the plans and, as far as their lines meet, the next ones: where they
+// start and end, and of how many plans they are.
+func hunkAround(content string, plans []Plan) (start, end, n int) {
+	start, end = aroundEdit(content, plans[0].Edit)
+	for n = 1; n < len(plans); n++ {
+		nextStart, nextEnd := aroundEdit(content, plans[n].Edit)
+		if nextStart > end {
+			break
+		}
+		end = max(end, nextEnd)
+	}
+	return start, end, n
 }
 
 // aroundEdit returns the whole lines that the edit touches, and the context around them.
@@ -81,13 +85,13 @@ func aroundEdit(content string, e TextEdit) (start, end int) {
 	return linesBack(content, start), linesOn(content, end)
 }
 
-// edited returns content[start:end] with the edits made.
-func edited(content string, start, end int, edits []TextEdit) string {
+// edited returns content[start:end] with the plans carried out.
+func edited(content string, start, end int, plans []Plan) string {
 	var b strings.Builder
-	for _, e := range edits {
-		b.WriteString(content[start:e.Start])
-		b.WriteString(e.New)
-		start = e.End
+	for _, p := range plans {
+		b.WriteString(content[start:p.Edit.Start])
+		b.WriteString(p.Edit.New)
+		start = p.Edit.End
 	}
 	b.WriteString(content[start:end])
 	return b.String()
@@ -168,10 +172,14 @@ func newDiff(path string, maxLines int) *diffWriter { return &diffWriter{path: p
 
 // String returns the diff; empty where nothing differs.
 func (d *diffWriter) String() string {
-	if d.out.Len() == 0 {
+	if d.out.Len() == 0 && !d.cut {
 		return ""
 	}
-	return "--- " + headerName("a/"+d.path) + "\n+++ " + headerName("b/"+d.path) + "\n" + d.out.String()
+	diff := "--- " + headerName("a/"+d.path) + "\n+++ " + headerName("b/"+d.path) + "\n" + d.out.String()
+	if d.cut {
+		diff += "[the diff goes on]\n"
+	}
+	return diff
 }
 
 // headerName returns the name as it stands in a header: quoted where it holds what could be taken for something else.

@@ -3,7 +3,6 @@ package workspace
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -111,13 +110,13 @@ func TestDiffIsCut(t *testing.T) {
 	before := strings.Repeat("a\n", 50)
 	after := strings.Repeat("b\n", 50)
 	got, cut := UnifiedDiff("f", before, after, 10)
-	if !cut || strings.Count(got, "\n") != 2+10 || !strings.Contains(got, "@@ -1,9 +0,0 @@") {
+	if !cut || strings.Count(got, "\n") != 2+10+1 || !strings.HasSuffix(got, "\n[the diff goes on]\n") || !strings.Contains(got, "@@ -1,9 +0,0 @@") {
 		t.Errorf("cut %v:\n%s", cut, got)
 	}
 	if got, cut = UnifiedDiff("f", before, after, 101); cut || strings.Count(got, "\n") != 2+101 {
 		t.Errorf("cut %v, %d lines where all have room", cut, strings.Count(got, "\n"))
 	}
-	if got, cut = UnifiedDiff("f", before, after, 1); !cut || got != "" {
+	if got, cut = UnifiedDiff("f", before, after, 1); !cut || strings.Count(got, "\n") != 2+1 {
 		t.Errorf("cut %v:\n%s", cut, got)
 	}
 }
@@ -155,7 +154,7 @@ func TestSpliceDiffIsThatOfTheWholeText(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, _ := SpliceDiff("f", text, []TextEdit{plan.Edit}, 100)
+			got := text.SpliceDiff("f", plan)
 			want, _ := UnifiedDiff("f", c.content, strings.Replace(c.content, c.old, c.with, 1), 100)
 			if got != want {
 				t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -247,28 +246,30 @@ func TestSpliceDiffsMakeTheTextThatTheyTellOf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var edits []TextEdit
+		var plans []Plan
 		after, at := "", 0
 		for range rapid.IntRange(0, 4).Draw(t, "edits") {
 			start := runeStart([]byte(content), rapid.IntRange(at, len(content)).Draw(t, "start"))
 			start = max(start, at)
 			end := max(start, runeStart([]byte(content), rapid.IntRange(start, len(content)).Draw(t, "end")))
-			e := TextEdit{Start: start, End: end, New: drawLines(t, "new")}
-			if rapid.Bool().Draw(t, "line is known") {
-				e.Line = text.lineOf(start)
+			plan, err := text.plan(TextEdit{Start: start, End: end, New: drawLines(t, "new")}, text.lineOf(start))
+			if err != nil {
+				t.Fatal(err)
 			}
-			edits = append(edits, e)
-			after += content[at:start] + e.New
+			plans = append(plans, plan)
+			after += content[at:start] + plan.Edit.New
 			at = end
 		}
 		after += content[at:]
-		before := slices.Clone(edits)
-		diff, cut := SpliceDiff("f", text, edits, 1000)
-		if got, err := patch(content, diff); err != nil || got != after || cut {
+		diff := text.SpliceDiff("f", plans...)
+		if got, err := patch(content, diff); err != nil || got != after {
 			t.Fatalf("got %q, want %q, error %v, diff\n%s", got, after, err, diff)
 		}
-		if !slices.Equal(before, edits) {
-			t.Fatal("the edits were changed")
+		if len(plans) > 1 && plans[0].Edit.Start < plans[1].Edit.Start {
+			plans[0], plans[1] = plans[1], plans[0]
+			if text.SpliceDiff("f", plans...) != diff {
+				t.Fatal("the order of the plans matters")
+			}
 		}
 	})
 }
@@ -300,7 +301,7 @@ func BenchmarkSpliceDiff10MB(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if diff, _ := SpliceDiff("f", text, []TextEdit{plan.Edit}, 200); len(diff) > 1500 {
+		if diff := text.SpliceDiff("f", plan); len(diff) > 1500 {
 			b.Fatal(diff)
 		}
 	}

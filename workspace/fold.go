@@ -48,7 +48,7 @@ var words = []struct {
 }
 
 func (d differences) words() []string {
-	var named []string
+	named := []string{}
 	for _, w := range words {
 		if d&w.of != 0 {
 			named = append(named, w.word)

@@ -63,6 +63,16 @@ func (t *Text) Find(old string) Matches {
 	return t.find(needle)
 }
 
+// Count returns how often old occurs, as [Text.Find] does.
+func (t *Text) Count(old string) int {
+	needle, _ := t.Adapt(old)
+	n := 0
+	for range occurrences(t.content, []byte(needle)) {
+		n++
+	}
+	return n
+}
+
 func (t *Text) find(needle string) Matches {
 	var found Matches
 	at, line, column := 0, 1, 1 // what is known: the place of the last occurrence
@@ -173,7 +183,8 @@ func bordersOf(needle []byte) []int32 {
 
 // Plan is an edit that was found to be possible, and not made yet.
 type Plan struct {
-	Edit           TextEdit          // in the content, for a diff
+	Edit           TextEdit          // in the content
+	Line           int               // where the edit starts, from 1
 	Splices        []contract.Splice // in the file's bytes; none where they already are what they should be
 	Normalizations []envelope.Normalization
 }
@@ -221,23 +232,33 @@ func PlanReplace(t *Text, oldText, newText string) (Plan, error) {
 		return Plan{}, manyMatches(found)
 	}
 	place := found.Places[0]
-	edit := TextEdit{Start: place.offset, End: place.offset + len(needle), New: with, Line: place.Line}
-	splices, err := t.Splice(edit.Start, edit.End, edit.New)
-	if err != nil {
-		return Plan{}, err
-	}
-	return Plan{Edit: edit, Splices: splices, Normalizations: adaptations(adaptedOld, adaptedNew)}, nil
+	edit := TextEdit{Start: place.offset, End: place.offset + len(needle), New: with}
+	plan, err := t.plan(edit, place.Line)
+	plan.adapted("old_text", adaptedOld)
+	plan.adapted("new_text", adaptedNew)
+	return plan, err
 }
 
-func adaptations(oldText, newText bool) []envelope.Normalization {
-	var made []envelope.Normalization
-	if oldText {
-		made = append(made, envelope.Normalization{Parameter: "old_text", Rule: RuleLFToCRLF})
+// PlanAppend plans to add the text at the end. It returns an Error of code not-encodable for a character that the file's
+// encoding lacks.
+func PlanAppend(t *Text, text string) (Plan, error) {
+	added, changed := t.Adapt(text)
+	end := len(t.content)
+	plan, err := t.plan(TextEdit{Start: end, End: end, New: added}, t.lineOf(end))
+	plan.adapted("text", changed)
+	return plan, err
+}
+
+func (t *Text) plan(edit TextEdit, line int) (Plan, error) {
+	splices, err := t.Splice(edit.Start, edit.End, edit.New)
+	return Plan{Edit: edit, Line: line, Splices: splices}, err
+}
+
+// adapted notes that the parameter was adapted to the line endings of the file, if it was.
+func (p *Plan) adapted(parameter string, changed bool) {
+	if changed {
+		p.Normalizations = append(p.Normalizations, envelope.Normalization{Parameter: parameter, Rule: RuleLFToCRLF})
 	}
-	if newText {
-		made = append(made, envelope.Normalization{Parameter: "new_text", Rule: RuleLFToCRLF})
-	}
-	return made
 }
 
 // RuleLFToCRLF is the normalization that [Text.Adapt] makes.

@@ -156,8 +156,8 @@ func TestPlanReplace(t *testing.T) {
 			if (len(plan.Splices) == 0) != (c.content == c.want) {
 				t.Errorf("splices %v", plan.Splices)
 			}
-			if plan.Edit.Line != c.line {
-				t.Errorf("line %d, want %d", plan.Edit.Line, c.line)
+			if plan.Line != c.line {
+				t.Errorf("line %d, want %d", plan.Line, c.line)
 			}
 			var normalized []string
 			for _, n := range plan.Normalizations {
@@ -207,6 +207,35 @@ func TestPlanReplaceRefuses(t *testing.T) {
 	wantCode(t, err, envelope.NotEncodable)
 }
 
+func TestPlanAppend(t *testing.T) {
+	for _, c := range []struct {
+		name, content, text, want string
+		line                      int
+		normalized                bool
+	}{
+		{"behind a newline", "a\n", "b", "a\nb", 2, false},
+		{"behind no newline: none is added", "a", "b\n", "ab\n", 1, false},
+		{"to an empty file", "", "b\n", "b\n", 1, false},
+		{"LF for CRLF", "a\r\n", "b\nc\n", "a\r\nb\r\nc\r\n", 2, true},
+		{"behind a BOM", "\xef\xbb\xbf", "b", "\xef\xbb\xbfb", 1, false},
+		{"in UTF-16", "\xff\xfea\x00", "é", "\xff\xfea\x00\xe9\x00", 1, false},
+		{"nothing", "a", "", "a", 1, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			plan, err := PlanAppend(decode(t, c.content, ""), c.text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := string(ApplySplices([]byte(c.content), plan.Splices)); got != c.want || plan.Line != c.line {
+				t.Errorf("got %q in line %d, want %q in line %d", got, plan.Line, c.want, c.line)
+			}
+			if (len(plan.Normalizations) > 0) != c.normalized {
+				t.Errorf("normalizations %v", plan.Normalizations)
+			}
+		})
+	}
+}
+
 func TestPlanReplaceInOtherEncodings(t *testing.T) {
 	for _, encoding := range named {
 		if encoding == "koi8-r" || encoding == "x-user-defined" {
@@ -247,7 +276,7 @@ func FuzzPlanReplace(f *testing.F) {
 		}
 		needle, _ := text.Adapt(old)
 		at := naive(text.String(), needle)
-		if got := text.Find(old).Total; got != len(at) {
+		if got := text.Find(old).Total; got != len(at) || text.Count(old) != got {
 			t.Fatalf("%d occurrences, want %d", got, len(at))
 		}
 		plan, err := PlanReplace(text, old, with)
@@ -270,7 +299,7 @@ func FuzzPlanReplace(f *testing.F) {
 		if got := string(ApplySplices([]byte(content), plan.Splices)); got != want {
 			t.Fatalf("got %q, want %q", got, want)
 		}
-		diff, _ := SpliceDiff("f", text, []TextEdit{plan.Edit}, 100)
+		diff := text.SpliceDiff("f", plan)
 		if (diff == "") != (want == content) {
 			t.Fatalf("%q → %q has the diff %q", content, want, diff)
 		}

@@ -138,8 +138,8 @@ func (t *Text) Lines() int {
 }
 
 // MixedLineEndings returns the warning that a text with both LF and CRLF deserves; false for any other.
-func (t *Text) MixedLineEndings() (envelope.Warning, bool) {
-	if t.endings != EndingsMixed {
+func MixedLineEndings(endings string) (envelope.Warning, bool) {
+	if endings != EndingsMixed {
 		return envelope.Warning{}, false
 	}
 	return envelope.Warning{
@@ -171,6 +171,21 @@ func (t *Text) Splice(start, end int, with string) ([]contract.Splice, error) {
 }
 
 func (t *Text) atBoundary(i int) bool { return i == len(t.content) || utf8.RuneStart(t.content[i]) }
+
+// Overwrite returns the splices that put content in place of the text, in the same encoding and behind the same byte
+// order mark; none where they are equal. What both start and end with is left alone, so that little has to be kept for
+// undoing it. A character that the encoding lacks is an Error of code not-encodable.
+func (t *Text) Overwrite(content string) ([]contract.Splice, error) {
+	if !utf8.ValidString(content) {
+		return t.Splice(0, len(t.content), content)
+	}
+	start := runeStart(t.content, commonPrefix(t.String(), content))
+	tail := commonSuffix(t.String()[start:], content[start:])
+	for tail > 0 && !t.atBoundary(len(t.content)-tail) {
+		tail--
+	}
+	return t.Splice(start, len(t.content)-tail, content[start:len(content)-tail])
+}
 
 // Rewrite returns the bytes of the file with content in place of its own, in the same encoding and behind the same byte
 // order mark. A character that the encoding lacks is an Error of code not-encodable.

@@ -190,10 +190,10 @@ func TestEncodeText(t *testing.T) {
 }
 
 func TestMixedLineEndings(t *testing.T) {
-	if w, ok := decode(t, "a\r\nb\n", "").MixedLineEndings(); !ok || w.Code != envelope.MixedLineEndings {
+	if w, ok := MixedLineEndings(decode(t, "a\r\nb\n", "").LineEndings()); !ok || w.Code != envelope.MixedLineEndings {
 		t.Errorf("got %v, %v", w, ok)
 	}
-	if _, ok := decode(t, "a\r\nb\r\n", "").MixedLineEndings(); ok {
+	if _, ok := MixedLineEndings(decode(t, "a\r\nb\r\n", "").LineEndings()); ok {
 		t.Error("a warning for a file of CRLFs")
 	}
 }
@@ -327,6 +327,41 @@ func TestEveryByteOfACodePageIsReadOrRefused(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestOverwrite(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		encoding := rapid.SampledFrom(named).Draw(t, "encoding")
+		before, after := drawText(t, "before", encoding), drawText(t, "after", encoding)
+		if rapid.Bool().Draw(t, "alike") {
+			after = before + after + before
+		}
+		raw, err := EncodeText(before, encoding)
+		if err != nil {
+			t.Skip("starts with a mark of another encoding")
+		}
+		text, err := DecodeText(raw, encoding)
+		if err != nil {
+			t.Fatal(err)
+		}
+		splices, err := text.Overwrite(after)
+		want, wantErr := text.Rewrite(after)
+		if (err != nil) != (wantErr != nil) {
+			t.Fatalf("error %v, want %v", err, wantErr)
+		}
+		if got := ApplySplices(raw, splices); err == nil && !bytes.Equal(got, want) {
+			t.Fatalf("got %q, want %q", got, want)
+		}
+	})
+	text := decode(t, "the first\nold\nlast", "")
+	if s, err := text.Overwrite("the first\nnew\nlast"); err != nil || len(s) != 1 || s[0].Offset != 10 || s[0].Length != 3 {
+		t.Errorf("got %+v, %v", s, err)
+	}
+	if s, err := text.Overwrite(text.String()); err != nil || len(s) != 0 {
+		t.Errorf("for the same content: %+v, %v", s, err)
+	}
+	_, err := text.Overwrite("\xff")
+	wantCode(t, err, envelope.BadEncoding)
 }
 
 func drawSplices(t *rapid.T, size int) []contract.Splice {
