@@ -89,7 +89,11 @@ func appendFoldedRune(dst []byte, r rune) []byte {
 	var space [64]byte
 	var encoded [utf8.UTFMax]byte
 	width := utf8.EncodeRune(encoded[:], r)
-	for _, part := range string(norm.NFKD.Append(space[:0], encoded[:width]...)) {
+	form := norm.NFKD
+	if r >= 0x3200 && r <= 0x33ff || r >= 0x1f200 && r <= 0x1f2ff { // kana and Hangul in circles and squares
+		form = norm.NFKC
+	}
+	for _, part := range string(form.Append(space[:0], encoded[:width]...)) {
 		switch s, ok := spellOut(part); {
 		case isAccent(part) || isInvisible(part):
 		case ok:

@@ -132,7 +132,7 @@ func (f found) sentence() found {
 // is no match any more, is left out.
 func (f *finder) present(ctx context.Context, sel found, result Result) (Result, error) {
 	result.Tier, result.Total, result.Repaired = sel.tier, sel.total, sel.repaired
-	shown := presenter{found: sel, worker: newScan(sel.query, f.scanner.Visibility).borrow(), targets: sel.targets()}
+	shown := presenter{found: sel, worker: newScan(sel.query, f.scanner.Visibility).borrow(), targets: sel.targets(sel.columns), parts: sel.targets(sel.query.atomColumns(sel.query.loose))}
 	for _, r := range sel.tally.rank(sel.selection) {
 		if len(result.Matches) == cmp.Or(f.scanner.Limit, DefaultLimit) {
 			break
@@ -159,13 +159,12 @@ func isPassing(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// targets are what snippets should show.
-func (f *found) targets() []target {
-	weights := f.tally.weights(f.columns)
-	targets := make([]target, len(f.columns))
-	for i, c := range f.columns {
-		needle := f.query.needleOf(c)
-		targets[i] = target{needle, max(weights[i], 0.01)}
+// targets are what snippets should show of the columns. A word that all notes have still is one.
+func (f *found) targets(columns []int) []target {
+	weights := f.tally.weights(columns)
+	targets := make([]target, len(columns))
+	for i, c := range columns {
+		targets[i] = target{f.query.needleOf(c), max(weights[i], 0.01)}
 	}
 	return targets
 }
@@ -183,6 +182,7 @@ type presenter struct {
 	found
 	worker  *worker
 	targets []target
+	parts   []target
 }
 
 func (p *presenter) match(r ranked, loaded Loaded) (Match, bool) {
@@ -191,7 +191,7 @@ func (p *presenter) match(r ranked, loaded Loaded) (Match, bool) {
 		return Match{}, false
 	}
 	note := Parse(r.path, loaded.Text)
-	cut := cutter{text: loaded.Text, targets: p.targets}
+	cut := cutter{text: loaded.Text, targets: p.targets, parts: p.parts}
 	best := cut.excerpt(note.Body)
 	return Match{
 		Path:    r.path,

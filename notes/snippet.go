@@ -32,7 +32,8 @@ type place struct{ line, start, end int }
 type cutter struct {
 	text    []byte
 	targets []target
-	folded  []byte // the line in hand
+	parts   []target // the words of the targets, for a text in which each target runs over a line's end
+	folded  []byte   // the line in hand
 }
 
 // excerpt returns the best part of the text. In a text that holds none of the targets, since only its name matches,
@@ -40,20 +41,26 @@ type cutter struct {
 func (c *cutter) excerpt(body int) excerpt {
 	best, found := c.bestLine(body)
 	if !found {
-		best = c.firstLine(body)
-		return excerpt{best.line, c.window(best, best.start)}
+		c.targets = c.parts
+		best, found = c.bestLine(body)
 	}
-	return excerpt{best.line, c.window(best, c.bestStart(best))}
+	if !found {
+		best = c.firstLine(body)
+		return excerpt{best.line, c.window(best, best.start, body)}
+	}
+	return excerpt{best.line, c.window(best, c.bestStart(best), body)}
 }
 
-// bestLine returns the line with the heaviest targets, the first of those; a line of the body before one of the front
-// matter.
+// bestLine returns the line with the heaviest targets, the first of those. A line of the body says more than a heading
+// with the same words, and a heading more than front matter.
 func (c *cutter) bestLine(body int) (best place, found bool) {
 	heaviest := 0.0
 	for p := range places(c.text) {
 		weight := c.weigh(p)
-		if weight > 0 && p.start < body {
+		if p.start < body {
 			weight /= 2
+		} else if level, _ := headingOf(c.text[p.start:p.end]); level > 0 {
+			weight *= 0.9
 		}
 		if weight > heaviest {
 			best, heaviest, found = p, weight, true
@@ -100,13 +107,14 @@ func places(text []byte) func(yield func(place) bool) {
 	}
 }
 
-// window returns up to SnippetBytes from start on: the rest of the line, and the next line if it fits and is not empty.
-func (c *cutter) window(p place, start int) []byte {
+// window returns up to SnippetBytes from start on: the rest of the line, and in the body the next line if it fits and is
+// not empty.
+func (c *cutter) window(p place, start, body int) []byte {
 	line := bytes.TrimRight(c.text[start:p.end], " \t\r")
 	if len(line) > SnippetBytes {
 		return bytes.TrimRight(cutAtRune(line, SnippetBytes), " \t")
 	}
-	if p.end+1 >= len(c.text) {
+	if p.end+1 >= len(c.text) || p.start < body {
 		return line
 	}
 	next, _ := lineAt(c.text, p.end+1)
