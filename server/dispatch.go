@@ -12,7 +12,6 @@ const (
 	methodPing       = string(mcp.MethodPing)
 	methodList       = string(mcp.MethodToolsList)
 	methodCall       = string(mcp.MethodToolsCall)
-	methodListen     = string(mcp.MethodSubscriptionsListen)
 	methodCancelled  = string(mcp.MethodNotificationCancelled)
 )
 

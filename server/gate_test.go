@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -16,8 +15,6 @@ import (
 
 // fakeGate has a few tools, each good for one thing.
 type fakeGate struct {
-	mu      sync.Mutex
-	calls   []Call
 	started chan string   // told of each call to slow
 	release chan struct{} // lets one call to slow or deaf end
 	text    string        // what read answers
@@ -54,9 +51,6 @@ type fakeBody struct {
 }
 
 func (g *fakeGate) Call(ctx context.Context, c Call) envelope.Envelope {
-	g.mu.Lock()
-	g.calls = append(g.calls, c)
-	g.mu.Unlock()
 	e := envelope.Envelope{RequestID: "r1", Status: envelope.OK, RetrySafe: true, Next: envelope.NextNone}
 	switch c.Tool {
 	case "echo":

@@ -10,6 +10,9 @@ import (
 // errTooLong stands for a line that was longer than the limit; it was skipped, and the next one can be read.
 var errTooLong = errors.New("the line is too long")
 
+// lineBuffer is how much is read at once; most lines fit.
+const lineBuffer = 64 << 10
+
 // lineReader reads the lines of its input. A last line without an end is a line too.
 type lineReader struct {
 	in   *bufio.Reader
@@ -17,7 +20,7 @@ type lineReader struct {
 }
 
 func newLineReader(in io.Reader) *lineReader {
-	return &lineReader{in: bufio.NewReaderSize(in, chunk), most: MaxMessage}
+	return &lineReader{in: bufio.NewReaderSize(in, lineBuffer), most: MaxMessage}
 }
 
 // next returns the next line that is not blank, in memory of its own and without its end. It returns the input's error,
@@ -46,7 +49,7 @@ func (r *lineReader) read() ([]byte, error) {
 			return nil, r.skip(err)
 		}
 		if cap(line)-len(line) < len(part) {
-			line = append(make([]byte, 0, min(2*cap(line)+chunk, r.most)), line...)
+			line = append(make([]byte, 0, min(2*cap(line)+lineBuffer, r.most)), line...)
 		}
 		line = append(line, part...)
 	}

@@ -9,12 +9,14 @@ import (
 	"sync/atomic"
 	"unicode/utf8"
 
+	"github.com/mark3labs/mcp-go/mcp"
+
 	"writ/envelope"
 )
 
 // chunk is how much of a message is put together before it is written. A large text is escaped and written piece by
-// piece, so that it is never held twice.
-const chunk = 64 << 10
+// piece, so that it is never held twice. Smaller pieces make the reader wake up more often.
+const chunk = 256 << 10
 
 // outbox is where messages go, each whole and one after the other.
 type outbox struct {
@@ -210,6 +212,27 @@ func (o *outbox) sendResult(id, result []byte) {
 	m.addJSON(result)
 	m.add("}")
 	m.send()
+}
+
+// sendValue sends a result of the library's.
+func (o *outbox) sendValue(id []byte, result any) {
+	m := o.begin()
+	m.head(id)
+	m.addValue(result)
+	m.add("}")
+	m.send()
+}
+
+// sendNotices sends the library's notifications, if the other side takes any before the result.
+func (o *outbox) sendNotices(notices []mcp.JSONRPCNotification) {
+	for _, notice := range notices {
+		if o.openNotices != nil && !o.openNotices() {
+			return
+		}
+		m := o.begin()
+		m.addValue(notice)
+		m.send()
+	}
 }
 
 func (m *message) head(id []byte) {

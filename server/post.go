@@ -152,7 +152,7 @@ func (p *post) answerModern() {
 
 // initialize has the library open a session, whatever session the client had before.
 func (p *post) initialize() {
-	if !p.passToLibrary(p.l.streamable) {
+	if !p.passToLibrary() {
 		return
 	}
 	var params struct {
@@ -180,7 +180,7 @@ func (p *post) answerInSession() {
 		}
 		p.w.WriteHeader(http.StatusAccepted)
 	case p.q.isNotification():
-		p.passToLibrary(p.l.streamable)
+		p.passToLibrary()
 	case p.q.isResponse():
 		p.w.WriteHeader(http.StatusAccepted)
 	default:
@@ -208,19 +208,18 @@ func (p *post) answer(ctx context.Context, client, name string) {
 		return
 	}
 	if result := p.l.server.ready(p.q); result != nil {
-		p.sendResult(func(m *message) { m.addJSON(result) })
+		newReply(p.w, p.r).outbox().sendResult(p.q.id, result)
 		return
 	}
-	if p.q.method == methodListen {
-		p.passToLibrary(p.l.streamable)
-		return
-	}
-	result, f := p.l.server.askLibrary(ctx, p.q, p.body)
+	session := newPeer("http")
+	result, f := p.l.server.askLibrary(p.l.server.mcp.WithContext(ctx, session), p.q, p.body)
 	if f != nil {
 		p.sendFault(f)
 		return
 	}
-	p.sendResult(func(m *message) { m.addValue(result) })
+	out := newReply(p.w, p.r).outbox()
+	out.sendNotices(session.takeNotices())
+	out.sendValue(p.q.id, result)
 }
 
 func (p *post) call(ctx context.Context, client, name string) {
@@ -262,30 +261,15 @@ func statusOf(code int) int {
 	return http.StatusOK
 }
 
-func (p *post) sendResult(add func(*message)) {
-	p.w.Header().Set("Content-Type", "application/json")
-	out := newOutbox(p.w)
-	out.after = ""
-	m := out.begin()
-	m.head(p.q.id)
-	add(m)
-	m.add("}")
-	m.send()
-}
-
-// passToLibrary has one of the library's servers answer. The library reads ids as floating-point numbers, so an id that
-// would come back as another one is refused. A stream ends when the server does.
-func (p *post) passToLibrary(h http.Handler) bool {
+// passToLibrary has the library's HTTP server answer. The library reads ids as floating-point numbers, so an id that
+// would come back as another one is refused.
+func (p *post) passToLibrary() bool {
 	if !isExact(p.q.id) {
 		writeFault(p.w, http.StatusBadRequest, "", p.q.fault(mcp.INVALID_REQUEST, inexactID))
 		return false
 	}
-	ctx, cancel := context.WithCancel(p.r.Context())
-	defer cancel()
-	defer context.AfterFunc(p.l.ending, cancel)()
-	r := p.r.WithContext(ctx)
-	r.Body = io.NopCloser(bytes.NewReader(p.body))
-	h.ServeHTTP(p.w, r)
+	p.r.Body = io.NopCloser(bytes.NewReader(p.body))
+	p.l.streamable.ServeHTTP(p.w, p.r)
 	return true
 }
 
