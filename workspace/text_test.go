@@ -288,8 +288,8 @@ func TestLegacyEncodingsAreFreeOfState(t *testing.T) {
 		var want []rune
 		encoder := legacy.NewEncoder()
 		for r := rune(1); r < 0x20000; r++ {
-			if !utf8.ValidRune(r) {
-				continue
+			if r > 0x600 && r%7 != 0 || !utf8.ValidRune(r) {
+				continue // a sample of the Han characters will do
 			}
 			raw, err := encoder.Bytes([]byte(string(r)))
 			if err != nil {
