@@ -389,6 +389,7 @@ func TestFlags(t *testing.T) {
 		{name: "write alone", write: []string{"docs/**"}, want: Scope{Read: []string{"**"}, Write: []string{"docs/**"}}},
 		{name: "ask alone", ask: []string{"docs/**"}, want: Scope{Read: []string{"**"}, Ask: []string{"docs/**"}}},
 		{name: "read alone", read: []string{"docs/**"}, want: Scope{Read: []string{"docs/**"}}},
+		{name: "a hidden name", write: []string{".ci/**"}, want: Scope{Read: []string{"**", ".ci/**"}, Write: []string{".ci/**"}}},
 		{name: "read and write", read: []string{"a/**"}, write: []string{"b/**"}, want: Scope{Read: []string{"a/**", "b/**"}, Write: []string{"b/**"}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -461,7 +462,7 @@ func TestCompileRefuses(t *testing.T) {
 		{"a bad glob of encodings", Config{Encodings: []Encoding{{"/", "gb18030"}}}, "absolute"},
 		{"roots of one name", Config{Roots: []Root{{Name: "a", Path: "x/a"}, {Name: "a", Path: "y/a"}}}, "taken"},
 		{"roots without names", Config{Roots: []Root{{Path: "x"}, {Path: "y"}}}, "needs a name"},
-		{"a hidden root", Config{Roots: []Root{{Name: ".a", Path: "x"}}}, "dot"},
+		{"a hidden root", Config{Roots: []Root{{Name: ".a", Path: "x"}, {Name: "b", Path: "y"}}}, "dot"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := Compile(test.c)

@@ -19,7 +19,7 @@ import (
 )
 
 // maxFile bounds a policy file, in bytes.
-const maxFile = 1 << 20
+const maxFile = 64 << 10
 
 // Load reads the policy file. What is wrong in it is returned as [Mistakes].
 func Load(fs afero.Fs, file string) (Config, error) {

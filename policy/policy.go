@@ -108,7 +108,7 @@ func (p *Policy) Decide(r Request) Decision {
 	case Write:
 		return p.decideWrite(at)
 	}
-	return p.outside(at)
+	return Decision{Effect: Deny, Rule: ruleUnlisted, Code: envelope.OutsideScope}
 }
 
 func (p *Policy) decideLook(at place) Decision {
@@ -178,7 +178,7 @@ func (p *Policy) outdone(ask int, at place) bool {
 func (p *Policy) outside(at place) Decision {
 	d := Decision{Effect: Deny, Rule: ruleUnlisted, Code: envelope.OutsideScope}
 	switch {
-	case at.ignored > 0 && first(p.readable, place{path: at.path}) != nil:
+	case first(p.readable, place{path: at.path}) != nil:
 		d.Rule = ruleIgnored
 	case first(p.readable, at.plainly()) != nil:
 		d.Rule = ruleHidden
@@ -261,8 +261,8 @@ func (b *builder) glob(pattern string) (contract.Glob, bool) {
 
 func (b *builder) checkRoots() {
 	for i, fault := range rootFaults(b.p.roots) {
-		if name := b.p.roots[i].Name; fault == "" && name != "" {
-			fault = mountFault(name)
+		if fault == "" && len(b.p.roots) > 1 {
+			fault = mountFault(b.p.roots[i].Name)
 		}
 		if fault != "" {
 			b.fault("%s", fault)

@@ -52,16 +52,16 @@ func (p *Policy) writesOpen() string {
 	}
 }
 
-// globs says where the globs are, as a part of a sentence.
-func globs(globs []string) string {
+// globs says where the patterns are open, as a part of a sentence.
+func globs(patterns []string) string {
 	const most = 10
-	if len(globs) == 0 {
+	if len(patterns) == 0 {
 		return "nowhere"
 	}
-	if more := len(globs) - most; more > 0 {
-		return "in " + list(append(quote(globs[:most]), fmt.Sprintf("%d more", more)))
+	if more := len(patterns) - most; more > 0 {
+		return "in " + list(append(quote(patterns[:most]), fmt.Sprintf("%d more", more)))
 	}
-	return "in " + list(quote(globs))
+	return "in " + list(quote(patterns))
 }
 
 func quote(names []string) []string {
