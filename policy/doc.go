@@ -5,7 +5,7 @@
 //
 // A policy is a YAML file, by custom writ.yaml; JSON is YAML too. Every key may be left out. An unknown key, a key that
 // stands twice, a key without a value and a value of the wrong kind are errors with file, line and column. Anchors,
-// aliases and tags are not read. [Schema] is the file's JSON Schema.
+// aliases and tags are not read, nor is a file of more than 64 KiB. [Schema] is the file's JSON Schema.
 //
 //	roots:
 //	  - path: .                # relative to this file
@@ -68,7 +68,8 @@
 //	write: ["docs/**"], ask: ["**"]          // asks everywhere but in docs
 //	write: ["src/**"],  ask: ["**/*.go"]     // asks for every .go file: neither lies within the other
 //
-// and where neither is narrower, or both are the same, a person is asked. Adding a read or write glob never takes a right
+// and where neither is narrower, or both are the same, a person is asked. Where a write glob opens a hidden or ignored
+// place, wildcards of ask globs reach it too: an ignore file can't lift the question. Adding a read or write glob never takes a right
 // away, and adding an ask glob to a place that may be written never gives one.
 //
 // # Hidden and ignored names
