@@ -69,8 +69,8 @@
 //	write: ["src/**"],  ask: ["**/*.go"]     // asks for every .go file: neither lies within the other
 //
 // and where neither is narrower, or both are the same, a person is asked. Where a write glob opens a hidden or ignored
-// place, wildcards of ask globs reach it too: an ignore file can't lift the question. Adding a read or write glob never takes a right
-// away, and adding an ask glob to a place that may be written never gives one.
+// place, wildcards of ask globs reach it too: an ignore file can't lift the question. Adding a read or write glob never
+// takes a right away, and adding an ask glob to a place that may be written never gives one.
 //
 // # Hidden and ignored names
 //
