@@ -63,8 +63,10 @@ func appendFoldedCluster(dst, text []byte) (folded []byte, width int) {
 	switch {
 	case r == utf8.RuneError:
 		return append(dst, ' '), n
-	case r >= 0x4e00 && r <= 0x9fff:
+	case r >= 0x4e00 && r <= 0x9fff || r == '。' || r == '、':
 		return append(dst, text[:n]...), n
+	case r >= 0xff01 && r <= 0xff5e: // full-width ASCII
+		return append(dst, foldASCII(byte(r-0xff01+'!'))), n
 	case composes(r):
 		end := n
 		for end < len(text) {
@@ -83,28 +85,32 @@ func appendFoldedCluster(dst, text []byte) (folded []byte, width int) {
 }
 
 func appendFoldedRune(dst []byte, r rune) []byte {
-	if s, ok := spellOut(r); ok {
-		return append(dst, s...)
-	}
-	var space [64]byte
 	var encoded [utf8.UTFMax]byte
-	width := utf8.EncodeRune(encoded[:], r)
-	form := norm.NFKD
+	char := encoded[:utf8.EncodeRune(encoded[:], r)]
+	decomposed := norm.NFKD.Properties(char).Decomposition()
 	if r >= 0x3200 && r <= 0x33ff || r >= 0x1f200 && r <= 0x1f2ff { // kana and Hangul in circles and squares
-		form = norm.NFKC
+		decomposed = norm.NFKC.Bytes(char)
 	}
-	for _, part := range string(form.Append(space[:0], encoded[:width]...)) {
-		switch s, ok := spellOut(part); {
-		case isAccent(part) || isInvisible(part):
-		case ok:
-			dst = append(dst, s...)
-		case unicode.IsSpace(part):
-			dst = append(dst, ' ')
-		default:
-			dst = utf8.AppendRune(dst, unicode.ToLower(part))
-		}
+	if decomposed == nil {
+		return appendFoldedPart(dst, r)
+	}
+	for _, part := range string(decomposed) {
+		dst = appendFoldedPart(dst, part)
 	}
 	return dst
+}
+
+func appendFoldedPart(dst []byte, r rune) []byte {
+	s, ok := spellOut(r)
+	switch {
+	case ok:
+		return append(dst, s...)
+	case isAccent(r) || isInvisible(r):
+		return dst
+	case unicode.IsSpace(r):
+		return append(dst, ' ')
+	}
+	return utf8.AppendRune(dst, unicode.ToLower(r))
 }
 
 // spellOut gives the characters that Unicode does not decompose and people do.

@@ -95,7 +95,7 @@ func (a atom) needle() needle { return newNeedle(a.text, a.prefix) }
 // isRepairable tells whether the atom is a word that could have been misspelt: four letters at least, and no digits,
 // since another number is another thing.
 func (a atom) isRepairable() bool {
-	if a.prefix || utf8.RuneCountInString(a.text) < 4 {
+	if n := utf8.RuneCountInString(a.text); a.prefix || n < 4 || n > maxWord {
 		return false
 	}
 	return !strings.ContainsFunc(a.text, func(r rune) bool { return kindOf(r) != wordChar || r >= '0' && r <= '9' })

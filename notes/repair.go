@@ -17,9 +17,13 @@ const maxNear = 10_000
 type lostWord struct {
 	atom    int
 	letters []rune
+	ascii   bool
 	bag     uint32 // which letters it has, roughly
 	edits   int    // how many its neighbours may be away
 }
+
+// maxWord is the length of the longest word that is repaired, in letters.
+const maxWord = 40
 
 func (s *scan) findNeighbours() {
 	for _, i := range s.query.loose {
@@ -28,6 +32,7 @@ func (s *scan) findNeighbours() {
 			continue
 		}
 		w := lostWord{atom: i, letters: []rune(a.text), bag: bagOf([]byte(a.text)), edits: 1}
+		w.ascii = len(w.letters) == len(a.text)
 		if len(w.letters) >= 6 {
 			w.edits = 2
 		}
@@ -56,12 +61,16 @@ func (t *tally) addNear(atom int, word string, times int) {
 	}
 }
 
+// isNear tells whether word is a neighbour. Most words are not, and their length or letters tell so.
 func (l *lostWord) isNear(word []byte) bool {
-	if len(word) > utf8.UTFMax*(len(l.letters)+l.edits) || bits.OnesCount32(bagOf(word)^l.bag) > 2*utf8.UTFMax*l.edits {
+	letters := len(word)
+	if !l.ascii {
+		letters = utf8.RuneCount(word)
+	}
+	if letters < len(l.letters)-l.edits || letters > len(l.letters)+l.edits {
 		return false
 	}
-	letters := utf8.RuneCount(word)
-	if letters < len(l.letters)-l.edits || letters > len(l.letters)+l.edits {
+	if l.ascii && bits.OnesCount32(bagOf(word)^l.bag) > 2*l.edits {
 		return false
 	}
 	return distance(l.letters, []rune(string(word))) <= l.edits
@@ -75,9 +84,11 @@ func bagOf(word []byte) uint32 {
 	return bag
 }
 
-// distance is the number of letters to insert, remove, exchange, or swap with their neighbour to get from a to b.
+// distance is the number of letters to insert, remove, exchange, or swap with their neighbour to get from a to b, which
+// are at most a little longer than maxWord.
 func distance(a, b []rune) int {
-	above, before, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	var rows [3][maxWord + 8]int
+	above, before, row := rows[0][:len(b)+1], rows[1][:len(b)+1], rows[2][:len(b)+1]
 	for j := range before {
 		before[j] = j
 	}

@@ -40,6 +40,7 @@ type heldChar struct {
 	folded     [utf8.UTFMax]byte
 	size       int // 0: there is no run in hand
 	start, end int
+	common     bool // it is as startsWithHan tells
 }
 
 type charKind uint8
@@ -56,6 +57,66 @@ func (t *tokenizer) reset(text []byte) {
 
 // next finds the next token. It returns false at the end of the text.
 func (t *tokenizer) next() bool {
+	if len(t.cluster) == 0 && !t.repeat {
+		if t.held.size == 0 && t.takeWord() || t.takePair() {
+			return true
+		}
+	}
+	return t.nextByChar()
+}
+
+// takeWord takes the next word if it is ASCII, as most are, and nothing but ASCII stands around it.
+func (t *tokenizer) takeWord() bool {
+	pos := t.pos
+	for pos < len(t.text) && t.text[pos] < utf8.RuneSelf && !isWordByte(foldASCII(t.text[pos])) {
+		pos++
+	}
+	t.pos = pos
+	folded := true
+	for pos < len(t.text) {
+		c := foldASCII(t.text[pos])
+		if !isWordByte(c) {
+			break
+		}
+		folded = folded && c == t.text[pos]
+		pos++
+	}
+	if pos == t.pos || pos < len(t.text) && t.text[pos] >= utf8.RuneSelf {
+		return false
+	}
+	t.token, t.start, t.end, t.paired = t.text[t.pos:pos], t.pos, pos, false
+	t.pos = pos
+	if !folded {
+		t.word = t.word[:0]
+		for _, c := range t.token {
+			t.word = append(t.word, foldASCII(c))
+		}
+		t.token = t.word
+	}
+	return true
+}
+
+// takePair takes the next pair of common Chinese characters. Its token needs no room of its own.
+func (t *tokenizer) takePair() bool {
+	if t.held.size == 0 && startsWithHan(t.text[t.pos:]) {
+		t.holdHan()
+	}
+	if !t.held.common || t.held.end != t.pos || !startsWithHan(t.text[t.pos:]) {
+		return false
+	}
+	t.start, t.end, t.paired = t.held.start, t.pos+hanSize, true
+	t.token = t.text[t.start:t.end]
+	t.holdHan()
+	return true
+}
+
+func (t *tokenizer) holdHan() {
+	t.held.size = copy(t.held.folded[:], t.text[t.pos:t.pos+hanSize])
+	t.held.start, t.held.end, t.held.common = t.pos, t.pos+hanSize, true
+	t.pos += hanSize
+}
+
+func (t *tokenizer) nextByChar() bool {
 	t.word = t.word[:0]
 	for t.nextChar() {
 		switch {
@@ -104,7 +165,7 @@ func (t *tokenizer) endWord() bool {
 func (t *tokenizer) endRun() bool {
 	t.word = append(t.word[:0], t.held.folded[:t.held.size]...)
 	t.token, t.paired, t.start, t.end = t.word, true, t.held.start, t.held.end
-	t.held.size = 0
+	t.held.size, t.held.common = 0, false
 	return true
 }
 
@@ -117,7 +178,7 @@ func (t *tokenizer) endPair() bool {
 
 func (t *tokenizer) hold() {
 	t.held.size = copy(t.held.folded[:], t.char.folded)
-	t.held.start, t.held.end = t.char.start, t.char.end
+	t.held.start, t.held.end, t.held.common = t.char.start, t.char.end, false
 }
 
 // nextChar moves to the next folded character.
@@ -157,7 +218,7 @@ func (t *tokenizer) plainChar() bool {
 			t.char.kind = wordChar
 		}
 	case startsWithHan(t.text[start:]):
-		t.pos += 3
+		t.pos += hanSize
 		t.char = textChar{t.text[start:t.pos], start, t.pos, runChar}
 	default:
 		return false
@@ -165,10 +226,12 @@ func (t *tokenizer) plainChar() bool {
 	return true
 }
 
-// startsWithHan tells whether text starts with one of U+5000 to U+8FFF. They are three bytes long and fold to
-// themselves.
+// hanSize is the length in bytes of what startsWithHan knows.
+const hanSize = 3
+
+// startsWithHan tells whether text starts with one of U+5000 to U+8FFF, which fold to themselves.
 func startsWithHan(text []byte) bool {
-	return len(text) >= 3 && text[0] >= 0xe5 && text[0] <= 0xe8 && text[1]&0xc0 == 0x80 && text[2]&0xc0 == 0x80
+	return len(text) >= hanSize && text[0] >= 0xe5 && text[0] <= 0xe8 && text[1]&0xc0 == 0x80 && text[2]&0xc0 == 0x80
 }
 
 func isWordByte(c byte) bool { return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' }
