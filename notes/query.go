@@ -1,6 +1,7 @@
 package notes
 
 import (
+	"iter"
 	"slices"
 	"strings"
 	"unicode"
@@ -249,7 +250,7 @@ func (p *queryParser) addPiece(piece string) {
 }
 
 // splitScripts cuts folded text where a script that is written without spaces meets other text.
-func splitScripts(folded string) func(yield func(string) bool) {
+func splitScripts(folded string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		start, was := 0, false
 		for i, r := range folded {

@@ -47,8 +47,12 @@ func TestOrder(t *testing.T) {
 				files[name] = text
 				want = append(want, name)
 			}
-			if got := paths(vault(t, files).search(t, c.query)); !slices.Equal(got, want) {
-				t.Errorf("%q: %q, want %q", c.query, got, want)
+			r := vault(t, files).search(t, c.query)
+			if got := paths(r); !slices.Equal(got, want) {
+				t.Fatalf("%q: %q, want %q", c.query, got, want)
+			}
+			if r.Matches[0].Score <= r.Matches[1].Score {
+				t.Errorf("scores %v and %v do not show the order", r.Matches[0].Score, r.Matches[1].Score)
 			}
 		})
 	}
@@ -265,4 +269,70 @@ func TestEveryPartOfARunIsFound(t *testing.T) {
 			}
 		}
 	}
+}
+
+// However many notes match, what is kept of them is bounded, the best are among it, and all are counted.
+func TestManyMatches(t *testing.T) {
+	records := make([]record, 5*maxRecords)
+	for i := range records {
+		p, err := contract.ParsePath(fmt.Sprintf("n%06d.md", i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		records[i] = record{path: p, level: allTerms, mask: 1, values: []float32{float32(1 + i%100), 1}}
+	}
+	best := func(order func(i int) int) []string {
+		total := tally{docs: []int{len(records), len(records)}, notes: len(records), skipped: map[envelope.Code]int{}}
+		workers := make([]tally, 3)
+		for i := range records {
+			workers[i%3].keep(records[order(i)])
+		}
+		for i := range workers {
+			if len(workers[i].records) > 2*maxRecords {
+				t.Errorf("a worker keeps %d records", len(workers[i].records))
+			}
+			total.add(&workers[i])
+		}
+		if total.totals[allTerms] != len(records) || total.countMasked(1) != len(records) {
+			t.Errorf("%d and %d of %d are counted", total.totals[allTerms], total.countMasked(1), len(records))
+		}
+		var names []string
+		for _, r := range total.rank(selection{tier: TierExact, columns: []int{0}})[:50] {
+			names = append(names, r.path.String())
+		}
+		return names
+	}
+	forward := best(func(i int) int { return i })
+	backward := best(func(i int) int { return len(records) - 1 - i })
+	if !slices.Equal(forward, backward) || forward[0] != "n000099.md" {
+		t.Errorf("the best depend on who comes first: %q, %q", forward[:3], backward[:3])
+	}
+}
+
+// A note that goes between being found and being shown is no match, and is not counted.
+func TestNotesThatGoMeanwhile(t *testing.T) {
+	d := vault(t, map[string]string{"a.md": "sensor\n", "b.md": "sensor\n", "c.md": "sensor\n"})
+	q, err := ParseQuery("sensor")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Scanner{}.Search(t.Context(), q, changing{d, func() {
+		d.write(t, "a.md", "other\n")
+		d.write(t, "b.md", "---\nprivate: true\n---\nsensor\n")
+	}})
+	if err != nil || !slices.Equal(paths(r), []string{"c.md"}) || r.Total != 1 {
+		t.Errorf("found %q, total %d, %v", paths(r), r.Total, err)
+	}
+}
+
+// changing is a disk that somebody changes once all notes have been visited.
+type changing struct {
+	disk
+	change func()
+}
+
+func (c changing) Notes(ctx context.Context, visit func(Candidate) error) error {
+	err := c.disk.Notes(ctx, visit)
+	c.change()
+	return err
 }

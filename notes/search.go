@@ -3,7 +3,7 @@ package notes
 import (
 	"cmp"
 	"context"
-	"errors"
+	"math"
 
 	"writ/envelope"
 )
@@ -137,26 +137,27 @@ func (f *finder) present(ctx context.Context, sel found, result Result) (Result,
 		if len(result.Matches) == cmp.Or(f.scanner.Limit, DefaultLimit) {
 			break
 		}
-		loaded, err := f.source.Load(ctx, r.path)
-		if isPassing(err) {
+		if err := ctx.Err(); err != nil {
 			return result, err
 		}
-		match, ok := shown.match(r, loaded)
-		if err != nil || !ok {
+		loaded, err := f.source.Load(ctx, r.path)
+		if err != nil {
 			result.Total--
 			continue
 		}
-		result.Matches = append(result.Matches, match)
+		if match, ok := shown.match(r, loaded); ok {
+			result.Matches = append(result.Matches, match)
+		} else {
+			result.Total--
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return result, err // what failed to load may still be there
 	}
 	if len(result.Matches) == 0 {
 		result.Tier, result.Total, result.Repaired = TierNone, 0, nil
 	}
 	return result, nil
-}
-
-// isPassing tells whether err is no fault of the note, but the end of the call.
-func isPassing(err error) bool {
-	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // targets are what snippets should show of the columns. A word that all notes have still is one.
@@ -199,7 +200,7 @@ func (p *presenter) match(r ranked, loaded Loaded) (Match, bool) {
 		Line:    best.line,
 		Heading: clip(note.headingAt(best.line)),
 		Snippet: string(best.text),
-		Score:   r.score,
+		Score:   math.Round(r.score*1000) / 1000,
 		Version: loaded.Version,
 		Tags:    shortTags(note.Tags),
 	}, true

@@ -3,6 +3,7 @@ package notes
 import (
 	"bytes"
 	"cmp"
+	"iter"
 	"slices"
 	"unicode/utf8"
 )
@@ -95,7 +96,7 @@ func (c *cutter) firstLine(body int) place {
 }
 
 // places yields the lines of a text.
-func places(text []byte) func(yield func(place) bool) {
+func places(text []byte) iter.Seq[place] {
 	return func(yield func(place) bool) {
 		for line, pos := 1, 0; pos < len(text); line++ {
 			raw, next := lineAt(text, pos)
