@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"writ/envelope"
@@ -102,6 +103,9 @@ func parseInto[T any](target *T, v any, parse func(string) (T, error)) error {
 
 // clamp returns the integer that n is, or the nearest one that an int holds: nothing in the contract counts so far.
 func clamp(n json.Number) int64 {
+	if i, err := strconv.ParseInt(string(n), 10, 64); err == nil {
+		return i
+	}
 	r, ok := new(big.Rat).SetString(string(n))
 	if !ok {
 		return 0
@@ -121,3 +125,6 @@ func (a Args) Text(name string) string {
 	s, _ := a.values[name].(string)
 	return s
 }
+
+// Values are the arguments by name, for the record. They must not be changed.
+func (a Args) Values() map[string]any { return a.values }

@@ -176,3 +176,27 @@ func (c *Contract) Keep(answer []byte) error {
 	}
 	return nil
 }
+
+// TextParameters lists the parameters that are strings.
+func (c *Contract) TextParameters() []string {
+	var names []string
+	for _, p := range c.input.Properties {
+		if p.Type == "string" {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
+// Parameters describes each parameter in a line, for people.
+func (c *Contract) Parameters() []string {
+	lines := make([]string, 0, len(c.input.Properties))
+	for _, p := range c.input.Properties {
+		need := "optional "
+		if slices.Contains(c.input.Required, p.Name) {
+			need = ""
+		}
+		lines = append(lines, fmt.Sprintf("%-17s %s%s: %s", p.Name, need, p.Type, p.Description))
+	}
+	return lines
+}

@@ -90,7 +90,7 @@ func newEncoder(t reflect.Type) encoder {
 	switch {
 	case t == rawMessage:
 		return func(b []byte, v reflect.Value) []byte { return append(b, v.Bytes()...) }
-	case t.Implements(textAppender):
+	case t.Implements(textAppender) && t.Kind() != reflect.Pointer: // a nil pointer has no text to append
 		return appendText
 	}
 	switch t.Kind() {

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"writ/tools"
+)
+
+func newDoctor() *cobra.Command {
+	o := &options{profile: "all"}
+	cmd := &cobra.Command{
+		Use:   "doctor [DIR…]",
+		Short: "Tell what works here and what does not",
+		Long:  "Open the directories as serve would, look at the policy, the change log and the tools, and say in a line each what is right and what is not. The exit status is 1 if something is wrong.",
+		RunE: func(cmd *cobra.Command, directories []string) error {
+			out := cmd.OutOrStdout()
+			fmt.Fprintf(out, "writ %s, %s, %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			h, err := o.open(cmd.Context(), directories)
+			if err != nil {
+				return err
+			}
+			defer h.close()
+			if !h.examine(cmd.Context(), out) {
+				return exitStatus(1)
+			}
+			return nil
+		},
+	}
+	o.register(cmd)
+	return cmd
+}
+
+// examine prints a line for each thing that was looked at, and tells whether all is well.
+func (h *house) examine(ctx context.Context, out io.Writer) bool {
+	well := true
+	report := func(what string, err error, good string) {
+		if err != nil {
+			well = false
+			fmt.Fprintf(out, "wrong  %s: %v\n", what, err)
+			return
+		}
+		fmt.Fprintf(out, "right  %s: %s\n", what, good)
+	}
+	for i, err := range h.files.Health() {
+		report("root "+h.files.Mounts()[i], err, "open, and still where it was")
+	}
+	z := h.policy.Zones()
+	report("policy", nil, fmt.Sprintf("read %s; write %s; ask %s", globs(z.Read), globs(z.Write), globs(z.Ask)))
+	for _, t := range tools.All() {
+		if err := t.Compile(); err != nil {
+			report("tool "+t.Name, err, "")
+		}
+	}
+	report("tools", nil, fmt.Sprintf("%d of %d are open here", len(h.gate.Contracts()), len(tools.All())))
+	report("change log "+h.state, h.ledger.Ready(ctx), "opens")
+	pending, err := h.ledger.Pending(ctx)
+	open := 0
+	for _, p := range pending {
+		if !p.Alive {
+			open++
+		}
+	}
+	if err == nil && open > 0 {
+		err = fmt.Errorf("%d changes were cut short and are not settled; the next start of `writ serve` settles them", open)
+	}
+	report("interrupted changes", err, "none")
+	return well
+}

@@ -1,0 +1,211 @@
+// Package gate is the one path that every call walks, from whatever transport it comes.
+//
+// A call is checked against the tool's contract, against limits and the memory of failed calls, and against the policy;
+// then the tool runs, its answer is sealed, and what happened is put on record. [Gate.Call] is that path from top to
+// bottom. It never fails: the answer is an envelope on every path.
+package gate
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"log/slog"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"writ/contract"
+	"writ/envelope"
+	"writ/ledger"
+	"writ/notes"
+	"writ/policy"
+	"writ/tools"
+	"writ/workspace"
+)
+
+// Call is one call as a transport received it.
+type Call struct {
+	Caller    string          // who calls: "local" over stdio and from the command line, "http" over HTTP
+	Client    string          // what the client calls itself; "" where it does not say
+	Tool      string          // the name of a tool that [Gate.Has]
+	Arguments json.RawMessage // as written; nil where absent
+	// Progress tells the caller how far a long call is; total 0 means that nobody knows. It may be nil.
+	Progress func(done, total float64, message string)
+}
+
+// Options are what a gate is made of.
+type Options struct {
+	Policy *policy.Policy
+	Files  *workspace.Workspace
+	Ledger *ledger.Ledger // nil: nothing is recorded, and no tool that writes is offered
+	Tools  []*tools.Tool
+	Clock  func() time.Time // nil: time.Now
+	Log    *slog.Logger     // told of faults of ours; nil: nobody is
+	// KeepAlways holds every answer against its contract. Without it, those of reads that were answered are taken on
+	// trust, since their shape is that of a Go type.
+	KeepAlways bool
+}
+
+// Gate carries calls through. It may be used from many goroutines.
+type Gate struct {
+	policy  *policy.Policy
+	files   *workspace.Workspace
+	ledger  *ledger.Ledger
+	search  notes.Searcher
+	tools   map[string]*tools.Tool
+	names   []string // of the tools, sorted
+	breaker *breaker
+	clock   func() time.Time
+	log     *slog.Logger
+	always  bool
+}
+
+// New returns a gate of those tools that the policy can ever allow.
+func New(o Options) *Gate {
+	g := &Gate{
+		policy: o.Policy, files: o.Files, ledger: o.Ledger, tools: map[string]*tools.Tool{},
+		clock: o.Clock, log: o.Log, always: o.KeepAlways,
+	}
+	if g.clock == nil {
+		g.clock = time.Now
+	}
+	if g.log == nil {
+		g.log = slog.New(slog.DiscardHandler)
+	}
+	g.breaker = newBreaker(g.clock)
+	g.search = notes.Scanner{Visibility: string(o.Policy.Visibility()), Limit: o.Policy.Limits().PageNotes}
+	for _, t := range o.Tools {
+		if t.Effect.Writes && (o.Ledger == nil || !o.Policy.CanEverWrite()) {
+			continue
+		}
+		g.tools[t.Name] = t
+		g.names = append(g.names, t.Name)
+	}
+	return g
+}
+
+// Has tells whether there is a tool of that name for callers.
+func (g *Gate) Has(tool string) bool { return g.tools[tool] != nil }
+
+// Contracts lists what the tools promise, sorted by name.
+func (g *Gate) Contracts() []*contract.Contract {
+	list := make([]*contract.Contract, len(g.names))
+	for i, name := range g.names {
+		list[i] = g.tools[name].Contract
+	}
+	return list
+}
+
+// call is a Call on its way.
+type call struct {
+	Call
+	id      string
+	tool    *tools.Tool
+	started time.Time
+	args    contract.Args
+	print   string // see fingerprint
+}
+
+// Call carries one call through. The tool must be one that the gate has.
+func (g *Gate) Call(ctx context.Context, c Call) envelope.Envelope {
+	k := &call{Call: c, id: newRequestID(), tool: g.tools[c.Tool], started: g.clock()}
+	out, err := g.walk(ctx, k)
+	e := envelope.Seal(envelope.Meta{RequestID: k.id, Writes: k.tool.Effect.Writes, Normalizations: k.args.Normalizations}, out, err)
+	if err != nil {
+		g.logFault(k, err)
+	}
+	e = g.keep(k, e)
+	g.record(ctx, k, &e)
+	return e
+}
+
+// walk takes the call through the doors, until one refuses it or the tool has answered.
+func (g *Gate) walk(ctx context.Context, k *call) (out any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			g.log.Error("a call panicked", "tool", k.Tool, "request", k.id, "panic", p, "stack", string(debug.Stack()))
+			out, err = nil, g.panicked(k)
+		}
+	}()
+	if k.args, err = k.tool.Check(k.Arguments); err != nil {
+		return nil, g.explainPath(err)
+	}
+	if err := g.breaker.admit(k, g.stamp(ctx, k)); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, g.policy.Limits().CallTime)
+	defer cancel()
+	out, err = k.tool.Run(ctx, g.env(k), k.args)
+	err = g.explainPath(g.alreadyApplied(ctx, k, err))
+	g.breaker.note(k, err, g.stamp(ctx, k))
+	return out, err
+}
+
+// panicked is what a caller is told of a fault of ours. Whether a write had begun is not known here.
+func (g *Gate) panicked(k *call) error {
+	if k.tool.Effect.Writes {
+		return envelope.Errorf(envelope.OutcomeUnknown, "The server failed in the midst of this write. Ask get_outcome what became of request %s before you write here again.", k.id)
+	}
+	return &envelope.Error{Code: envelope.Internal, Message: "The server failed in a way that it should not have. Nothing was changed; the server's log has the reason."}
+}
+
+// env is what the tool may use for this call.
+func (g *Gate) env(k *call) tools.Env {
+	guard := guard{g.policy}
+	origin := contract.Origin{RequestID: k.id, Tool: k.Tool, Caller: k.Caller}
+	if k.tool.Effect.Writes {
+		origin.Fingerprint = k.fingerprint()
+	}
+	files := g.files.Writer(guard, g.journal(), origin)
+	return tools.Env{
+		Files: files, Limits: limits(g.policy.Limits()), Scope: g.scope,
+		Notes: noteFinder{g.search, noteSource{g.policy, files.Reader}}, Log: changeLog{g.ledger, files.Reader},
+	}
+}
+
+// journal is the ledger as the workspace knows it; a plain nil where there is none.
+func (g *Gate) journal() workspace.Journal {
+	if g.ledger == nil {
+		return nil
+	}
+	return g.ledger
+}
+
+// keep returns e, or in the place of an answer that breaks its contract one that says so.
+func (g *Gate) keep(k *call, e envelope.Envelope) envelope.Envelope {
+	if !g.always && e.Status == envelope.OK {
+		return e
+	}
+	err := k.tool.Keep(e.AppendJSON(nil))
+	if err == nil {
+		return e
+	}
+	g.log.Error("an answer broke its contract", "tool", k.Tool, "request", k.id, "error", err)
+	broken := &envelope.Error{
+		Code: envelope.Internal, Stage: envelope.StageEnvelope, Changed: e.Changed,
+		Message: "The answer broke the tool's contract, which is a fault of the server. The field changed tells whether the disk is different.",
+	}
+	if e.Changed == envelope.MaybeChanged {
+		broken.Code = envelope.OutcomeUnknown
+	}
+	return envelope.Seal(envelope.Meta{RequestID: e.RequestID, Writes: k.tool.Effect.Writes}, nil, broken)
+}
+
+// logFault puts what the caller is not told into the log.
+func (g *Gate) logFault(k *call, err error) {
+	cause := envelope.Cause(err)
+	if cause.Err != nil || cause.Code == envelope.Internal || cause.Code == envelope.OutcomeUnknown {
+		g.log.Warn("a call failed", "tool", k.Tool, "request", k.id, "code", string(cause.Code), "error", err)
+	}
+}
+
+// newRequestID returns an id that no call had before, in this process or another.
+func newRequestID() string { return "req_" + strings.ToLower(rand.Text()[:20]) }
+
+// limits are the policy's, as tools know them.
+func limits(l policy.Limits) tools.Limits {
+	return tools.Limits{
+		ResultBytes: l.ResultBytes, FileBytes: l.FileBytes,
+		Lines: l.PageLines, Entries: l.PageEntries, Matches: l.PageMatches, Notes: l.PageNotes,
+	}
+}

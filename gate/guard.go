@@ -1,0 +1,47 @@
+package gate
+
+import (
+	"errors"
+	"strings"
+
+	"writ/contract"
+	"writ/envelope"
+	"writ/policy"
+	"writ/workspace"
+)
+
+// guard is the policy as the workspace asks it.
+type guard struct{ policy *policy.Policy }
+
+var accesses = map[workspace.Access]policy.Access{
+	workspace.Look: policy.Look, workspace.Read: policy.Read, workspace.Write: policy.Write,
+}
+
+// Allow returns nil, or what the caller is told of the refusal.
+func (g guard) Allow(a workspace.Access, p workspace.Place) error {
+	d := g.policy.Decide(policy.Request{Path: p.Path, Access: accesses[a], Ignored: p.Ignored})
+	if d.Effect == policy.Allow {
+		return nil
+	}
+	return g.policy.Refusal(d)
+}
+
+// explainPath adds to the refusal of an absolute path that lies in a root the form that is accepted. It looks at
+// nothing on the disk.
+func (g *Gate) explainPath(err error) error {
+	cause, ok := errors.AsType[*envelope.Error](err)
+	if !ok || cause.Code != envelope.PathNotAllowed {
+		return err
+	}
+	name, _ := cause.Details["path"].(string)
+	if name == "" || !strings.HasPrefix(name, "/") {
+		return err
+	}
+	relative, inside := g.files.Relative(name)
+	if !inside {
+		return err
+	}
+	told := cause.With("relative", relative.String())
+	told.Message += " Here it is " + contract.Quote(relative.String()) + "."
+	return told
+}

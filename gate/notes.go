@@ -1,0 +1,80 @@
+package gate
+
+import (
+	"context"
+
+	"writ/contract"
+	"writ/notes"
+	"writ/policy"
+	"writ/workspace"
+)
+
+// noteFinder searches the notes that a caller may read.
+type noteFinder struct {
+	search notes.Searcher
+	source noteSource
+}
+
+// SearchNotes returns the notes that answer the query, best first.
+func (f noteFinder) SearchNotes(ctx context.Context, query string) (notes.Result, error) {
+	q, err := notes.ParseQuery(query)
+	if err != nil {
+		return notes.Result{}, err
+	}
+	return f.search.Search(ctx, q, f.source)
+}
+
+// noteSource hands out the notes among the files that the caller may read.
+type noteSource struct {
+	policy *policy.Policy
+	files  workspace.Reader
+}
+
+// Notes calls visit for each file that the policy counts as a note.
+func (s noteSource) Notes(ctx context.Context, visit func(notes.Candidate) error) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	_, err := s.files.Walk(ctx, contract.Path{}, func(v *workspace.Visited) {
+		if ctx.Err() != nil || !s.policy.NotesInclude(v.Path()) {
+			return
+		}
+		candidate, err := s.candidate(v)
+		if err != nil {
+			return // it is gone
+		}
+		if err := visit(candidate); err != nil {
+			stop(err)
+		}
+	})
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return err
+}
+
+func (s noteSource) candidate(v *workspace.Visited) (notes.Candidate, error) {
+	modified, err := v.Modified()
+	if err != nil {
+		return notes.Candidate{}, err
+	}
+	return notes.Candidate{Path: v.Path(), Modified: modified, Text: func() ([]byte, error) {
+		text, err := s.files.TextOf(v)
+		if err != nil {
+			return nil, err
+		}
+		return text.Bytes(), nil
+	}}, nil
+}
+
+// Load reads one note.
+func (s noteSource) Load(ctx context.Context, path contract.Path) (notes.Loaded, error) {
+	file, err := s.files.Load(ctx, path)
+	if err != nil {
+		return notes.Loaded{}, err
+	}
+	text, err := workspace.DecodeText(file.Data, s.files.Encoding(path))
+	if err != nil {
+		return notes.Loaded{}, err
+	}
+	return notes.Loaded{Text: text.Bytes(), Version: file.Version}, nil
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"writ/server"
+)
+
+func newServe() *cobra.Command {
+	o := &options{}
+	var address string
+	var structured bool
+	cmd := &cobra.Command{
+		Use:   "serve [DIR…]",
+		Short: "Serve directories over stdio or HTTP",
+		Long: `Serve one or more directories to an MCP client, over stdio or, with --http, over streamable HTTP at /mcp and
+HTTP+SSE at /sse. Without a policy and without --write the server is read-only. Several directories are mounted by
+their names: the first segment of a path says which one is meant.
+
+  writ serve ~/notes                                   read-only
+  writ serve --write 'docs/**' --ask 'src/**' .        docs may be written, src after a person's yes
+  writ serve --policy writ.yaml --http 127.0.0.1:7411  as the policy says, over HTTP`,
+		RunE: func(cmd *cobra.Command, directories []string) error {
+			h, err := o.open(cmd.Context(), directories)
+			if err != nil {
+				return err
+			}
+			defer h.close()
+			h.settle(cmd.Context())
+			s := server.New(serverGate{h.gate}, server.Info{Name: "writ", Version: version(), StructuredReads: structured, Log: h.log})
+			if address != "" {
+				return serveHTTP(cmd.Context(), s, address)
+			}
+			return s.Stdio(cmd.Context(), os.Stdin, os.Stdout)
+		},
+	}
+	o.register(cmd)
+	cmd.Flags().StringVar(&o.profile, "tools", "core", "which tools to offer: core, all, or names separated by commas")
+	cmd.Flags().StringVar(&address, "http", "", "serve HTTP at this address, such as 127.0.0.1:7411; port 0 chooses one")
+	cmd.Flags().BoolVar(&structured, "structured-reads", false, "repeat file text in structuredContent, for programs that want it there")
+	return cmd
+}
+
+// serveHTTP says where it serves in one line on standard error, and serves until the context ends.
+func serveHTTP(ctx context.Context, s *server.Server, address string) error {
+	listener, err := s.Listen(address, server.HTTPOptions{})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(os.Stderr, "writ serves MCP at %s\n", listener.URL())
+	return listener.Serve(ctx)
+}

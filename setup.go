@@ -1,0 +1,194 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/afero"
+	"github.com/spf13/cobra"
+
+	"writ/gate"
+	"writ/ledger"
+	"writ/policy"
+	"writ/tools"
+	"writ/workspace"
+)
+
+// options are the flags that all commands share: which directories, under which policy.
+type options struct {
+	policyFile string
+	read       []string
+	write      []string
+	ask        []string
+	profile    string
+	state      string
+	keepAlways bool // hold every answer against its contract; for tests
+}
+
+func (o *options) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.policyFile, "policy", "", "policy file, by custom writ.yaml")
+	f.StringArrayVar(&o.read, "read", nil, "glob of what may be read; everything if absent (repeatable)")
+	f.StringArrayVar(&o.write, "write", nil, "glob of what may be written without a question (repeatable)")
+	f.StringArrayVar(&o.ask, "ask", nil, "glob of what may be written once a person approves (repeatable)")
+	f.StringVar(&o.state, "state", "", "directory for the change log, outside every root (default: by the system's custom)")
+}
+
+// house is everything a command works with.
+type house struct {
+	policy *policy.Policy
+	files  *workspace.Workspace
+	ledger *ledger.Ledger
+	gate   *gate.Gate
+	log    *slog.Logger
+	state  string
+}
+
+func (h *house) close() error { return errors.Join(h.ledger.Close(), h.files.Close()) }
+
+// open reads the policy and opens the directories; those on the command line replace the policy's.
+func (o *options) open(ctx context.Context, directories []string) (*house, error) {
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	rules, err := o.compile(directories)
+	if err != nil {
+		return nil, err
+	}
+	roots := rootsOf(rules)
+	chosen, err := profile(o.profile)
+	if err != nil {
+		return nil, err
+	}
+	state := o.state
+	if state == "" {
+		if state, err = defaultState(roots); err != nil {
+			return nil, err
+		}
+	}
+	files, err := workspace.Open(workspace.Options{
+		Roots: roots, State: state, FileBytes: rules.Limits().FileBytes, Encoding: rules.EncodingOf,
+	})
+	if err != nil {
+		return nil, err
+	}
+	book, err := ledger.Open(state, ledger.Options{Logger: log})
+	if err != nil {
+		return nil, errors.Join(err, files.Close())
+	}
+	h := &house{policy: rules, files: files, ledger: book, log: log, state: state}
+	h.gate = gate.New(gate.Options{Policy: rules, Files: files, Ledger: book, Tools: chosen, Log: log, KeepAlways: o.keepAlways})
+	return h, nil
+}
+
+// compile makes the policy of the file and the flags. Directories on the command line replace its roots; without
+// either, the current one is served.
+func (o *options) compile(directories []string) (*policy.Policy, error) {
+	config := policy.FromFlags(o.read, o.write, o.ask)
+	if o.policyFile != "" {
+		file, err := policy.Load(afero.NewOsFs(), o.policyFile)
+		if err != nil {
+			return nil, err
+		}
+		config = file.Grant(o.read, o.write, o.ask)
+	}
+	switch {
+	case len(directories) == 1 || len(directories) == 0 && len(config.Roots) == 0:
+		config.Roots = []policy.Root{{Path: cmp.Or(append(directories, ".")...)}}
+	case len(directories) > 1:
+		config.Roots = nil
+		for _, d := range directories {
+			full, err := filepath.Abs(d)
+			if err != nil {
+				return nil, err
+			}
+			config.Roots = append(config.Roots, policy.Root{Name: filepath.Base(full), Path: full}) // mounted by its own name
+		}
+	}
+	return policy.Compile(config)
+}
+
+func rootsOf(p *policy.Policy) []workspace.Root {
+	var roots []workspace.Root
+	for _, r := range p.Roots() {
+		roots = append(roots, workspace.Root{Name: r.Name, Dir: r.Path})
+	}
+	return roots
+}
+
+// profile returns the tools of a profile: core, all, or names separated by commas.
+func profile(name string) ([]*tools.Tool, error) {
+	all := tools.All()
+	switch name {
+	case "all":
+		return all, nil
+	case "", "core":
+		return pick(all, func(t *tools.Tool) bool { return t.Core }), nil
+	}
+	var chosen []*tools.Tool
+	for want := range strings.SplitSeq(name, ",") {
+		found := pick(all, func(t *tools.Tool) bool { return t.Name == strings.TrimSpace(want) })
+		if len(found) == 0 {
+			return nil, fmt.Errorf("--tools: there is no tool %q; `writ tools --all` lists them", want)
+		}
+		chosen = append(chosen, found...)
+	}
+	return chosen, nil
+}
+
+func pick(list []*tools.Tool, keep func(*tools.Tool) bool) []*tools.Tool {
+	var kept []*tools.Tool
+	for _, t := range list {
+		if keep(t) {
+			kept = append(kept, t)
+		}
+	}
+	return kept
+}
+
+// defaultState is where this system keeps what programs remember, and in it one directory for each set of roots.
+func defaultState(roots []workspace.Root) (string, error) {
+	base := os.Getenv("XDG_STATE_HOME")
+	if base == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", fmt.Errorf("no place for the change log: %w; name one with --state", err)
+		}
+		switch runtime.GOOS {
+		case "darwin":
+			base = filepath.Join(home, "Library", "Application Support")
+		case "windows":
+			base = filepath.Join(home, "AppData", "Local")
+		default:
+			base = filepath.Join(home, ".local", "state")
+		}
+	}
+	h := sha256.New()
+	for _, r := range roots {
+		real, err := filepath.EvalSymlinks(r.Dir)
+		if err != nil {
+			return "", fmt.Errorf("the root %s can't be opened: %w", r.Dir, err)
+		}
+		if real, err = filepath.Abs(real); err != nil {
+			return "", err
+		}
+		fmt.Fprintf(h, "%s\x00%s\x00", r.Name, real)
+	}
+	return filepath.Join(base, "writ", hex.EncodeToString(h.Sum(nil)[:8])), nil
+}
+
+// settle compares with the disk what earlier processes left open, in the background: a start waits for nothing.
+func (h *house) settle(ctx context.Context) {
+	go func() {
+		if err := h.gate.Recover(ctx); err != nil {
+			h.log.Warn("changes that were cut short could not be settled", "error", err)
+		}
+	}()
+}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/afero"
+	"github.com/spf13/cobra"
+
+	"writ/contract"
+	"writ/policy"
+	"writ/tools"
+)
+
+func newTools() *cobra.Command {
+	var all, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "tools [NAME…]",
+		Short: "List the tools, or show what some promise",
+		Long: `List the tools of the core profile, or with --all every tool; with names, show what each promises: its
+description, parameters, effect and the codes it can answer. --json prints the definitions as MCP clients get them.`,
+		RunE: func(cmd *cobra.Command, names []string) error {
+			list := pick(tools.All(), func(t *tools.Tool) bool {
+				return all || t.Core && len(names) == 0 || slices.Contains(names, t.Name)
+			})
+			for _, name := range names {
+				if !slices.ContainsFunc(list, func(t *tools.Tool) bool { return t.Name == name }) {
+					return fmt.Errorf("there is no tool %q; `writ tools --all` lists them", name)
+				}
+			}
+			out := cmd.OutOrStdout()
+			for _, t := range list {
+				switch {
+				case asJSON:
+					fmt.Fprintf(out, "%s\n", definitionJSON(t.Contract))
+				case len(names) > 0:
+					describe(out, t.Contract)
+				default:
+					fmt.Fprintf(out, "%-17s %-7s %s\n", t.Name, effectOf(t.Contract), t.Title)
+				}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "not only those of the core profile")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "one JSON definition a line")
+	return cmd
+}
+
+func definitionJSON(c *contract.Contract) []byte {
+	b, err := json.Marshal(definitionOf(c))
+	if err != nil {
+		panic(err) // a definition is text and JSON that was made here
+	}
+	return b
+}
+
+func effectOf(c *contract.Contract) string {
+	switch {
+	case !c.Effect.Writes:
+		return "reads"
+	case c.Effect.Destroys:
+		return "changes"
+	}
+	return "adds"
+}
+
+func describe(out io.Writer, c *contract.Contract) {
+	fmt.Fprintf(out, "%s: %s (%s)\n\n%s\n\n", c.Name, c.Title, effectOf(c), c.Doc)
+	for _, p := range c.Parameters() {
+		fmt.Fprintf(out, "  %s\n", p)
+	}
+	codes := make([]string, len(c.Codes))
+	for i, code := range c.Codes {
+		codes[i] = string(code)
+	}
+	fmt.Fprintf(out, "\nCodes: %s\n\n", strings.Join(codes, ", "))
+}
+
+func newPolicy() *cobra.Command {
+	cmd := &cobra.Command{Use: "policy", Short: "Check a policy, or explain what it decides"}
+	cmd.AddCommand(newPolicyCheck(), newPolicyExplain(), newPolicySchema())
+	return cmd
+}
+
+func newPolicyCheck() *cobra.Command {
+	return &cobra.Command{
+		Use:   "check [FILE]",
+		Short: "Tell what is wrong in a policy file (writ.yaml if none is named)",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			file := "writ.yaml"
+			if len(args) > 0 {
+				file = args[0]
+			}
+			config, err := policy.Load(afero.NewOsFs(), file)
+			if err != nil {
+				return err
+			}
+			p, err := policy.Compile(config)
+			if err != nil {
+				return err
+			}
+			z := p.Zones()
+			fmt.Fprintf(cmd.OutOrStdout(), "%s is right.\nread:  %s\nwrite: %s\nask:   %s\n", file, globs(z.Read), globs(z.Write), globs(z.Ask))
+			return nil
+		},
+	}
+}
+
+func globs(list []string) string {
+	if len(list) == 0 {
+		return "nothing"
+	}
+	return strings.Join(list, "  ")
+}
+
+func newPolicyExplain() *cobra.Command {
+	o := &options{}
+	var directories []string
+	cmd := &cobra.Command{
+		Use:   "explain PATH",
+		Short: "Tell what may be done with a path, and which rule decides",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path, err := contract.ParsePath(args[0])
+			if err != nil {
+				return err
+			}
+			h, err := o.open(cmd.Context(), directories)
+			if err != nil {
+				return err
+			}
+			defer h.close()
+			for _, line := range h.policy.Explain(path, h.files.Ignored(path)).Lines() {
+				fmt.Fprintln(cmd.OutOrStdout(), line)
+			}
+			return nil
+		},
+	}
+	o.register(cmd)
+	cmd.Flags().StringArrayVar(&directories, "root", nil, "directory the path is in; the policy's or the current one if absent (repeatable)")
+	return cmd
+}
+
+func newPolicySchema() *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema",
+		Short: "Print the JSON Schema of a policy file, for editors",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := cmd.OutOrStdout().Write(policy.Schema())
+			return err
+		},
+	}
+}

@@ -1,0 +1,52 @@
+package tools
+
+import (
+	"context"
+
+	"writ/contract"
+	"writ/envelope"
+)
+
+// Scope is what the caller may do here.
+type Scope struct {
+	Roots  []string    `json:"roots" doc:"mount names; [\".\"] where there is one root, whose paths have no mount"`
+	Zones  ScopeZones  `json:"zones"`
+	Limits ScopeLimits `json:"limits"`
+	Tools  []string    `json:"tools"`
+}
+
+// ScopeZones are the globs of each zone. What is in none does not exist for the tools.
+type ScopeZones struct {
+	Read  []string `json:"read"`
+	Write []string `json:"write" doc:"no question asked"`
+	Ask   []string `json:"ask" doc:"a person must approve"`
+}
+
+// ScopeLimits are the bounds of a call and its answer.
+type ScopeLimits struct {
+	FileBytes   int64 `json:"file_bytes"`
+	ResultBytes int   `json:"result_bytes"`
+	CallMillis  int64 `json:"call_time_ms"`
+	Lines       int   `json:"lines"`
+	Entries     int   `json:"entries"`
+	Matches     int   `json:"matches"`
+	Notes       int   `json:"notes"`
+}
+
+var getScope = reads(contract.Contract{
+	Name:  "get_scope",
+	Title: "What you may do here",
+	Core:  true,
+	Doc:   "Tell the roots, the zones that you may read and write, the limits and the tools. Call it first, or after a denied. Hidden names and what .gitignore names are in no zone unless listed.",
+}, runGetScope)
+
+type getScopeIn struct{}
+
+type getScopeOut struct {
+	envelope.Notes
+	Scope
+}
+
+func runGetScope(_ context.Context, r Reader, _ getScopeIn) (getScopeOut, error) {
+	return getScopeOut{Scope: r.Scope()}, nil
+}

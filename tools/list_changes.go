@@ -1,0 +1,74 @@
+package tools
+
+import (
+	"context"
+	"time"
+
+	"writ/contract"
+	"writ/envelope"
+)
+
+// ChangeLog is the memory of what was done.
+type ChangeLog interface {
+	// Changes returns the changes at path or below it, newest first, and how many there are in all.
+	Changes(ctx context.Context, path contract.Path, offset, limit int) ([]contract.Change, int, error)
+	// Undo returns a change and, as an intent, what it takes to undo it. Its errors are of code unknown-change or expired.
+	Undo(ctx context.Context, changeID string) (contract.Change, contract.Intent, error)
+	// MarkReverted records that the change by has undone changeID.
+	MarkReverted(ctx context.Context, changeID, by string) error
+	// Outcome returns what became of an earlier call, or an error of code unknown-request.
+	Outcome(ctx context.Context, requestID string) (contract.CallRecord, error)
+}
+
+var listChanges = reads(contract.Contract{
+	Name:  "list_changes",
+	Title: "List what was changed",
+	Doc: "List the changes that were made through this server, newest first, at a path or below it: what, when, by which call, the versions before and after, " +
+		"and whether it was reverted. revert_change takes the change_id.",
+	Codes: readCodes,
+}, runListChanges)
+
+type listChangesIn struct {
+	Path   contract.Path `json:"path,omitzero" doc:"file or directory; everything if absent"`
+	Offset int           `json:"offset,omitempty" min:"0" doc:"changes to skip"`
+}
+
+type listedChange struct {
+	ChangeID  string           `json:"change_id"`
+	RequestID string           `json:"request_id"`
+	Time      time.Time        `json:"time"`
+	Tool      string           `json:"tool"`
+	Path      contract.Path    `json:"path"`
+	To        contract.Path    `json:"to,omitzero" doc:"of a move: the new path"`
+	Before    contract.Version `json:"before,omitzero"`
+	After     contract.Version `json:"after,omitzero"`
+	Outcome   contract.Outcome `json:"outcome" enum:"succeeded,unknown"`
+	Reverted  bool             `json:"reverted"`
+}
+
+type listChangesOut struct {
+	envelope.Notes
+	Changes   []listedChange `json:"changes"`
+	Total     int            `json:"total"`
+	Truncated *truncated     `json:"truncated,omitempty"`
+}
+
+func runListChanges(ctx context.Context, r Reader, in listChangesIn) (listChangesOut, error) {
+	p := page{in.Offset, r.Limits.Matches}
+	changes, total, err := r.Log.Changes(ctx, in.Path, p.offset, p.limit)
+	if err != nil {
+		return listChangesOut{}, err
+	}
+	out := listChangesOut{Changes: make([]listedChange, 0, len(changes)), Total: total}
+	for _, c := range changes {
+		out.Changes = append(out.Changes, listed(c))
+	}
+	out.Truncated = p.rest(&out.Notes, len(out.Changes), total, "changes")
+	return out, nil
+}
+
+func listed(c contract.Change) listedChange {
+	return listedChange{
+		c.ID, c.RequestID, c.Time.UTC().Truncate(time.Second), c.Tool, c.Path, c.To, c.Before, c.After, c.Outcome, c.Reverted,
+	}
+}

@@ -1,0 +1,44 @@
+package tools
+
+import (
+	"context"
+
+	"writ/contract"
+	"writ/workspace"
+)
+
+var overwriteFile = writes(contract.Contract{
+	Name:  "overwrite_file",
+	Title: "Overwrite a file",
+	Doc: "Replace the whole text of an existing file. Only when most of it changes: use replace_text for an edit, create_file for a new file. " +
+		"A byte order mark and the file's encoding stay; line endings are written as sent. Returns the new version and a diff.",
+	Effect: contract.Effect{Destroys: true},
+	Codes:  appendText.Codes,
+}, runOverwriteFile)
+
+type overwriteFileIn struct {
+	Path            contract.Path    `json:"path" doc:"file, relative to the root"`
+	Content         string           `json:"content" doc:"the whole new text"`
+	ObservedVersion contract.Version `json:"observed_version" doc:"version that your read returned"`
+}
+
+type overwriteFileOut struct{ written }
+
+func runOverwriteFile(ctx context.Context, w Writer, in overwriteFileIn) (overwriteFileOut, error) {
+	var out overwriteFileOut
+	result, err := w.Files.Replace(ctx, in.Path, in.ObservedVersion, func(f *workspace.File) ([]contract.Splice, error) {
+		text, err := workspace.DecodeText(f.Data, w.Files.Encoding(in.Path))
+		if err != nil {
+			return nil, err
+		}
+		diff, _ := workspace.UnifiedDiff(in.Path.String(), text.String(), in.Content, writeDiffLines)
+		out.show(diff)
+		return text.Overwrite(in.Content)
+	})
+	if err != nil {
+		out.conflict(ctx, w.Reader.Files, collision{path: in.Path, observed: in.ObservedVersion, err: err})
+		return out, err
+	}
+	out.record(result)
+	return out, nil
+}

@@ -1,0 +1,43 @@
+package tools
+
+import (
+	"fmt"
+
+	"writ/envelope"
+	"writ/workspace"
+)
+
+// truncated tells that an answer ends before its end. Nothing is cut without it.
+type truncated struct {
+	Returned   int    `json:"returned"`
+	Total      int    `json:"total"`
+	Unit       string `json:"unit"` // lines, entries, files, matches, notes
+	NextOffset int    `json:"next_offset,omitempty"`
+}
+
+// cut marks an answer that ends at nextOffset, and adds the warning that tells how to go on.
+func cut(n *envelope.Notes, t truncated) *truncated {
+	n.Warn(envelope.Warning{
+		Code:    envelope.Cut,
+		Message: fmt.Sprintf("This is not all: %d of %d %s are here. Call again with offset %d for more.", t.Returned, t.Total, t.Unit, t.NextOffset),
+	})
+	return &t
+}
+
+// page is the part of a list that an answer holds: from offset on, at most limit entries.
+type page struct{ offset, limit int }
+
+// rest is the truncated of a page that ended with returned entries of total, or nil where nothing is left.
+func (p page) rest(n *envelope.Notes, returned, total int, unit string) *truncated {
+	if p.offset+returned >= total {
+		return nil
+	}
+	return cut(n, truncated{Returned: returned, Total: total, Unit: unit, NextOffset: p.offset + returned})
+}
+
+// warnSkipped tells which files could not be looked at, so that nothing found is not taken for nothing there.
+func warnSkipped(n *envelope.Notes, skipped workspace.Skips) {
+	if w, any := skipped.Warning(); any {
+		n.Warn(w)
+	}
+}

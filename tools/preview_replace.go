@@ -1,0 +1,62 @@
+package tools
+
+import (
+	"context"
+
+	"writ/contract"
+	"writ/envelope"
+	"writ/workspace"
+)
+
+var previewReplace = reads(contract.Contract{
+	Name:  "preview_replace",
+	Title: "Preview a replacement",
+	Core:  true,
+	Doc: "Show what replace_text would answer to the same arguments, with the diff, and change nothing. " +
+		"For a large or risky edit; a plain one needs no preview. Refused where replace_text would be.",
+	Codes: replaceText.Codes,
+}, runPreviewReplace)
+
+type previewReplaceOut struct {
+	envelope.Notes
+	Diff      *string          `json:"diff,omitempty" doc:"what would change, as a unified diff"`
+	Line      int              `json:"line,omitempty"`
+	Version   contract.Version `json:"version,omitzero" doc:"the file's version now"`
+	Untrusted bool             `json:"untrusted,omitempty"`
+	rebase
+	miss
+}
+
+func runPreviewReplace(ctx context.Context, r Reader, in replaceTextIn) (previewReplaceOut, error) {
+	var would replaceTextOut
+	version, err := would.preview(ctx, r, in)
+	if err != nil {
+		would.explain(ctx, r.Files, collision{in.Path, in.ObservedVersion, in.OldText, err})
+	}
+	return previewReplaceOut{
+		Notes: would.Notes, Diff: would.Diff, Line: would.Line, Version: version, Untrusted: would.Untrusted,
+		rebase: would.rebase, miss: would.miss,
+	}, err
+}
+
+// preview does all that runReplaceText does before it would touch the disk.
+func (o *replaceTextOut) preview(ctx context.Context, r Reader, in replaceTextIn) (contract.Version, error) {
+	none := contract.Version{}
+	if in.OldText == in.NewText {
+		return none, errNoChange
+	}
+	file, err := r.Files.Load(ctx, in.Path)
+	if err != nil {
+		return none, err
+	}
+	if err := r.Files.Judge(workspace.Write, file.Resolved); err != nil {
+		return none, err
+	}
+	if file.Version != in.ObservedVersion {
+		return none, workspace.NewConflict(file)
+	}
+	if _, err := o.plan(file, in, r.Files.Encoding(in.Path)); err != nil {
+		return none, err
+	}
+	return file.Version, nil
+}

@@ -1,0 +1,67 @@
+package tools
+
+import (
+	"context"
+
+	"writ/contract"
+	"writ/envelope"
+)
+
+var readFiles = reads(contract.Contract{
+	Name:  "read_files",
+	Title: "Read several text files",
+	Bulk:  true,
+	Doc: "Read up to 50 text files in one call. The answer is a JSON envelope with a status for each file, then one text block for each path, in order, " +
+		"empty for a file that failed. Each file gets an equal share of the answer; use read_file for the rest of a long one.",
+	Codes: readCodes,
+}, runReadFiles)
+
+type readFilesIn struct {
+	Paths []string `json:"paths" min:"1" max:"50" doc:"files, relative to the root"`
+}
+
+type fileItem struct {
+	Path   string          `json:"path"`
+	Status envelope.Status `json:"status"`
+	*textFacts
+}
+
+type readFilesOut struct {
+	envelope.Notes
+	Files     []fileItem `json:"files"`
+	Completed int        `json:"completed"`
+	Failed    int        `json:"failed"`
+	Untrusted bool       `json:"untrusted"`
+}
+
+func runReadFiles(ctx context.Context, r Reader, in readFilesIn) (readFilesOut, error) {
+	out := readFilesOut{Files: []fileItem{}, Untrusted: true}
+	share := r.Limits.ResultBytes / len(in.Paths)
+	items := &envelope.Items{}
+	for i, name := range in.Paths {
+		facts := &textFacts{}
+		text, err := facts.readNamed(ctx, r, name, &out.Notes, share)
+		out.Texts = append(out.Texts, text)
+		if err != nil {
+			out.Files = append(out.Files, fileItem{name, envelope.Cause(err).Code.Status(), nil})
+			items.Failed = append(items.Failed, envelope.ItemError{Item: i, Err: err})
+			continue
+		}
+		out.Files = append(out.Files, fileItem{name, envelope.OK, facts})
+		items.Done++
+	}
+	out.Completed, out.Failed = items.Done, len(items.Failed)
+	if out.Failed > 0 {
+		return out, items
+	}
+	return out, nil
+}
+
+// readNamed reads the file of that name. The names of a batch are parsed one by one, so that a bad one fails alone.
+func (f *textFacts) readNamed(ctx context.Context, r Reader, name string, notes *envelope.Notes, maxBytes int) (string, error) {
+	path, err := contract.ParsePath(name)
+	if err != nil {
+		return "", err
+	}
+	return f.read(ctx, r, readFileIn{Path: path}, notes, maxBytes)
+}

@@ -1,0 +1,91 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"writ/contract"
+	"writ/envelope"
+	"writ/notes"
+)
+
+// NoteFinder searches the notes that the caller may read.
+type NoteFinder interface {
+	SearchNotes(ctx context.Context, query string) (notes.Result, error)
+}
+
+var searchNotes = reads(contract.Contract{
+	Name:  "search_notes",
+	Title: "Search notes",
+	Core:  true,
+	Doc: "Find Markdown notes by words in title, headings, tags, path or text, best first, in any language; a whole question works too. " +
+		"Also \"exact phrase\", word*, tag:x, path:x, title:x. E.g. {\"query\":\"garden sensor tag:project\"}. " +
+		"Returns titles, lines and snippets; read_file has the text. Exact strings in any file: search_text.",
+	Codes: []envelope.Code{envelope.ChangedDuringCall},
+}, runSearchNotes)
+
+type searchNotesIn struct {
+	Query string `json:"query" min:"1" max:"200" doc:"words to look for"`
+}
+
+type noteMatch struct {
+	Path    contract.Path    `json:"path"`
+	Title   string           `json:"title"`
+	Line    int              `json:"line"`
+	Heading string           `json:"heading,omitempty"`
+	Snippet string           `json:"snippet"`
+	Score   float64          `json:"score"`
+	Version contract.Version `json:"version"`
+	Tags    []string         `json:"tags"`
+}
+
+type searchNotesOut struct {
+	envelope.Notes
+	Matches   []noteMatch `json:"matches"`
+	Total     int         `json:"total"`
+	Tier      string      `json:"tier" enum:"none,exact,all,some" doc:"exact: every word as it stands; all: every word or its nearest neighbour; some: the rarest words"`
+	Truncated *truncated  `json:"truncated,omitempty"`
+	Untrusted bool        `json:"untrusted,omitempty"`
+}
+
+func runSearchNotes(ctx context.Context, r Reader, in searchNotesIn) (searchNotesOut, error) {
+	result, err := r.Notes.SearchNotes(ctx, in.Query)
+	if err != nil {
+		return searchNotesOut{}, err
+	}
+	out := searchNotesOut{Matches: make([]noteMatch, 0, len(result.Matches)), Total: result.Total, Tier: string(result.Tier), Untrusted: len(result.Matches) > 0}
+	for _, m := range result.Matches {
+		out.Matches = append(out.Matches, noteMatch(m))
+	}
+	if out.Total > len(out.Matches) {
+		out.Truncated = &truncated{Returned: len(out.Matches), Total: out.Total, Unit: "notes"}
+		out.Warn(envelope.Warning{Code: envelope.Cut, Message: fmt.Sprintf(
+			"These are the best %d of %d notes. Use more or rarer words to see others.", len(out.Matches), out.Total)})
+	}
+	out.repaired(result.Repaired)
+	warnSkippedNotes(&out.Notes, result.Skipped)
+	return out, nil
+}
+
+// repaired tells which words occur nowhere and what they were read as.
+func (o *searchNotesOut) repaired(words map[string]string) {
+	for _, word := range slices.Sorted(maps.Keys(words)) {
+		o.Warn(envelope.Warning{
+			Code:    envelope.QueryRepaired,
+			Message: fmt.Sprintf("No note has %s; it was read as %s.", contract.Quote(word), contract.Quote(words[word])),
+		})
+	}
+}
+
+// warnSkippedNotes tells how many notes could not be searched, and why.
+func warnSkippedNotes(n *envelope.Notes, skipped map[envelope.Code]int) {
+	for _, code := range slices.Sorted(maps.Keys(skipped)) {
+		n.Warn(envelope.Warning{
+			Code:    envelope.Skipped,
+			Message: fmt.Sprintf("%d notes could not be searched (%s).", skipped[code], code),
+			Details: map[string]any{"reason": string(code), "count": skipped[code]},
+		})
+	}
+}

@@ -1,0 +1,78 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+
+	"writ/contract"
+	"writ/envelope"
+	"writ/workspace"
+)
+
+var searchText = reads(contract.Contract{
+	Name:  "search_text",
+	Title: "Search text in files",
+	Core:  true,
+	Doc: "Find every line that holds pattern, in all files that you may read: code, logs, exact strings. The pattern is literal text; literal:false makes it a " +
+		"regular expression (RE2). Lines and columns count from 1, and each match has the file's version. For notes by topic use search_notes.",
+	Codes: append([]envelope.Code{envelope.BadPattern}, readCodes...),
+}, runSearchText)
+
+type searchTextIn struct {
+	Pattern      string        `json:"pattern" min:"1" max:"10000" doc:"text to find"`
+	Path         contract.Path `json:"path,omitzero" doc:"file or directory to search; the root if absent"`
+	Glob         contract.Glob `json:"glob,omitzero" doc:"only files whose path below path matches, e.g. **/*.go"`
+	Literal      bool          `json:"literal,omitempty" default:"true" doc:"false: a regular expression"`
+	IgnoreCase   bool          `json:"ignore_case,omitempty"`
+	ContextLines int           `json:"context_lines,omitempty" min:"0" max:"20" doc:"lines to show before and after"`
+	Offset       int           `json:"offset,omitempty" min:"0" doc:"matches to skip"`
+}
+
+type textMatch struct {
+	Path    contract.Path    `json:"path"`
+	Line    int              `json:"line"`
+	Column  int              `json:"column"`
+	Text    string           `json:"text"`
+	Cut     bool             `json:"cut,omitempty" doc:"text is a part of a long line"`
+	Before  []string         `json:"before,omitempty"`
+	After   []string         `json:"after,omitempty"`
+	Version contract.Version `json:"version"`
+}
+
+type searchTextOut struct {
+	envelope.Notes
+	Matches       []textMatch `json:"matches"`
+	Total         int         `json:"total" doc:"matching lines; a lower bound where total_is_exact is false"`
+	TotalIsExact  bool        `json:"total_is_exact"`
+	FilesSearched int         `json:"files_searched"`
+	Truncated     *truncated  `json:"truncated,omitempty"`
+	Untrusted     bool        `json:"untrusted,omitempty"`
+}
+
+func runSearchText(ctx context.Context, r Reader, in searchTextIn) (searchTextOut, error) {
+	p := page{in.Offset, r.Limits.Matches}
+	result, err := r.Files.Search(ctx, workspace.Query{
+		Pattern: in.Pattern, Regexp: !in.Literal, IgnoreCase: in.IgnoreCase, Base: in.Path, Glob: in.Glob,
+		Context: in.ContextLines, Window: workspace.Window{Offset: p.offset, Limit: p.limit}, MaxBytes: r.Limits.ResultBytes,
+	})
+	if err != nil {
+		return searchTextOut{}, err
+	}
+	out := searchTextOut{
+		Matches: make([]textMatch, 0, len(result.Hits)), Total: result.Total, TotalIsExact: result.TotalIsExact,
+		FilesSearched: result.Files, Untrusted: len(result.Hits) > 0,
+	}
+	for _, h := range result.Hits {
+		out.Matches = append(out.Matches, textMatch{h.Path, h.Line, h.Column, h.Text, h.Cut, h.Before, h.After, h.Version})
+		if w, found := workspace.HiddenWarning(h.Text, h.Line); found && len(out.Warnings) == 0 {
+			out.Warn(w)
+		}
+	}
+	out.Truncated = p.rest(&out.Notes, len(out.Matches), out.Total, "matches")
+	if result.TimedOut {
+		out.Warn(envelope.Warning{Code: envelope.Cut, Message: fmt.Sprintf(
+			"The time for one call ran out after %d files: there may be more matches. Search a smaller part with path or glob.", result.Files)})
+	}
+	warnSkipped(&out.Notes, result.Skipped)
+	return out, nil
+}

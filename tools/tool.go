@@ -1,0 +1,111 @@
+// Package tools holds the tools, one a file: the contract, then the function that keeps it. ls tools/ is the table of
+// contents.
+//
+// To add a tool, add one file that declares it with [reads] or [writes]. The effect that a contract claims is the type
+// of the function's parameter: a reading tool is handed a [Reader], on which there is nothing to call that writes.
+// Tools return what they did and the cause that stopped them; they build no envelopes and never speak of policy.
+package tools
+
+import (
+	"cmp"
+	"context"
+	"reflect"
+	"slices"
+
+	"writ/contract"
+	"writ/envelope"
+	"writ/workspace"
+)
+
+// Tool is a contract with the function that keeps it.
+type Tool struct {
+	*contract.Contract
+	run func(ctx context.Context, env Env, args contract.Args) (any, error)
+}
+
+// Env is what the gate hands to a tool for one call.
+type Env struct {
+	Files  workspace.Writer
+	Notes  NoteFinder
+	Log    ChangeLog
+	Scope  func() Scope
+	Limits Limits
+}
+
+// Limits bound an answer.
+type Limits struct {
+	ResultBytes int // text in one answer
+	Lines       int // of read_file
+	Entries     int // of list_directory and find_files
+	Matches     int // of search_text
+	Notes       int // of search_notes
+	FileBytes   int64
+}
+
+// Reader is what a reading tool may do.
+type Reader struct {
+	Files  workspace.Reader
+	Notes  NoteFinder
+	Log    ChangeLog
+	Limits Limits
+	Scope  func() Scope
+}
+
+// Writer is what a writing tool may do, beside reading.
+type Writer struct {
+	Reader
+	Files workspace.Writer
+}
+
+func (e Env) reader() Reader {
+	return Reader{Files: e.Files.Reader, Notes: e.Notes, Log: e.Log, Limits: e.Limits, Scope: e.Scope}
+}
+
+// registry holds every tool; each file of this package adds its own when the program starts.
+var registry []*Tool
+
+// All returns every tool, sorted by name.
+func All() []*Tool {
+	return slices.SortedFunc(slices.Values(registry), func(a, b *Tool) int { return cmp.Compare(a.Name, b.Name) })
+}
+
+// reads declares a tool that changes nothing.
+func reads[In, Out any](c contract.Contract, run func(context.Context, Reader, In) (Out, error)) *Tool {
+	return declare(c, func(ctx context.Context, env Env, in In) (Out, error) { return run(ctx, env.reader(), in) })
+}
+
+// writes declares a tool that may change the disk.
+func writes[In, Out any](c contract.Contract, run func(context.Context, Writer, In) (Out, error)) *Tool {
+	c.Effect.Writes = true
+	return declare(c, func(ctx context.Context, env Env, in In) (Out, error) {
+		return run(ctx, Writer{env.reader(), env.Files}, in)
+	})
+}
+
+func declare[In, Out any](c contract.Contract, run func(context.Context, Env, In) (Out, error)) *Tool {
+	c.Bind(reflect.TypeFor[In](), reflect.TypeFor[Out]())
+	t := &Tool{Contract: &c}
+	t.run = func(ctx context.Context, env Env, args contract.Args) (any, error) {
+		var in In
+		if err := args.Into(&in); err != nil {
+			return nil, err
+		}
+		out, err := run(ctx, env, in)
+		if err != nil && !c.Effect.Writes && reflect.ValueOf(&out).Elem().IsZero() {
+			return nil, err // a read that was refused has nothing of its own to say
+		}
+		return &out, err
+	}
+	registry = append(registry, t)
+	return t
+}
+
+// Run carries out the tool with arguments that were checked against its contract. It returns a pointer to the tool's
+// output, or nil, and the cause that stopped it.
+func (t *Tool) Run(ctx context.Context, env Env, args contract.Args) (any, error) {
+	out, err := t.run(ctx, env, args)
+	if envelope.CodeOf(err) == envelope.PathNotFound {
+		err = withNearNames(ctx, env.Files.Reader, args, err)
+	}
+	return out, err
+}
