@@ -73,7 +73,7 @@ type Match struct {
 	Title   string
 	Line    int     // where the snippet starts, counted from 1
 	Heading string  // the nearest heading at or above Line, "" where there is none
-	Snippet string  // verbatim from the note, at most [SnippetBytes], at most two lines
+	Snippet string  // verbatim from the note, at most [SnippetBytes]; one or two lines, or a heading and what is below it
 	Score   float64 // higher is better; comparable within one result only
 	Version contract.Version
 	Tags    []string // never nil

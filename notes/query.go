@@ -87,7 +87,6 @@ func (q *Query) repaired(replace map[string]string) Query {
 		r.add(term{needle: a.needle()}, []atom{a})
 	}
 	r.finish()
-	r.sentence = q.sentence
 	return r
 }
 

@@ -78,8 +78,8 @@ func (f *finder) find(ctx context.Context) (found, error) {
 	return f.findRepaired(ctx, first, repairs)
 }
 
-// findRepaired looks again with other words in place of those that occur nowhere. Where not all of them are in one note,
-// the words that were right say more than the guessed ones.
+// findRepaired looks again with other words in place of those that occur nowhere. Guesses count only where one note has
+// them all; else it is the words that were right which may stand for the sentence.
 func (f *finder) findRepaired(ctx context.Context, first found, repairs map[string]string) (found, error) {
 	q := f.query.repaired(repairs)
 	t, err := newScan(&q, f.scanner.Visibility).run(ctx, f.source)
@@ -90,10 +90,7 @@ func (f *finder) findRepaired(ctx context.Context, first found, repairs map[stri
 	if second.loosely() {
 		return second, nil
 	}
-	if asWritten := first.sentence(); asWritten.total > 0 {
-		return asWritten, nil
-	}
-	return second.sentence(), nil
+	return first.sentence(), nil
 }
 
 // strictly selects the notes with all terms; failing that, those with all but the words that could be operators.

@@ -109,19 +109,28 @@ func places(text []byte) iter.Seq[place] {
 }
 
 // window returns up to SnippetBytes from start on: the rest of the line, and in the body the next line if it fits and is
-// not empty.
+// not empty. A heading says what the title says; it is shown with the start of the text below it.
 func (c *cutter) window(p place, start, body int) []byte {
 	line := bytes.TrimRight(c.text[start:p.end], " \t\r")
 	if len(line) > SnippetBytes {
 		return bytes.TrimRight(cutAtRune(line, SnippetBytes), " \t")
 	}
-	if p.end+1 >= len(c.text) || p.start < body {
-		return line
+	level, _ := headingOf(line)
+	from := min(p.end+1, len(c.text))
+	next, after := lineAt(c.text, from)
+	if level > 0 && len(bytes.TrimSpace(next)) == 0 {
+		from = after
+		next, _ = lineAt(c.text, from)
 	}
-	next, _ := lineAt(c.text, p.end+1)
 	next = bytes.TrimRight(next, " \t\r")
-	if end := p.end + 1 + len(next); len(next) > 0 && end-start <= SnippetBytes {
+	end := from + len(next)
+	switch {
+	case len(next) == 0 || p.start < body:
+		return line
+	case end-start <= SnippetBytes:
 		return c.text[start:end]
+	case level > 0:
+		return cutAtRune(c.text[start:end], SnippetBytes)
 	}
 	return line
 }
