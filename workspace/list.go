@@ -50,7 +50,7 @@ func (r Reader) List(ctx context.Context, p contract.Path, window Window) (Listi
 	}
 	for range listAttempts {
 		l, err := r.listAt(ctx, at.path, window)
-		if reason, _ := reasonOf(err); err == nil || reason != SkipChanged {
+		if err == nil || err != errMoved && envelope.CodeOf(err) != envelope.ChangedDuringCall {
 			return l, timedOutOr(err)
 		}
 	}
@@ -73,25 +73,11 @@ func (r Reader) listMounts(window Window) Listing {
 
 // listAt lists the directory p, whose path is resolved and which the guard lets be looked into.
 func (r Reader) listAt(ctx context.Context, p contract.Path, window Window) (Listing, error) {
-	q, err := r.w.question(r.guard, p, Look)
+	v, entries, err := r.scan(ctx, p)
 	if err != nil {
 		return Listing{}, err
 	}
-	d, err := q.root.directoryAt(q.rel)
-	if err != nil {
-		return Listing{}, err
-	}
-	s := newScanner(q.root.tree)
-	defer s.close()
-	entries, err := s.enter(q.rel)
-	switch {
-	case err != nil:
-		return Listing{}, fault(err, q.quoted())
-	case !s.isHere():
-		return Listing{}, errMoved
-	}
-	v := dirVisit{w: &walking{ctx: ctx, guard: r.guard}, scan: s, dir: &d}
-	v.prepare(entries)
+	defer v.scan.close()
 	entries = slices.DeleteFunc(entries, func(e dirEntry) bool { return ctx.Err() != nil || !v.maySee(e) })
 	if err := ctx.Err(); err != nil {
 		return Listing{}, err
@@ -99,11 +85,36 @@ func (r Reader) listAt(ctx context.Context, p contract.Path, window Window) (Lis
 	slices.SortFunc(entries, func(a, b dirEntry) int { return strings.Compare(a.name, b.name) })
 	from, to := window.cut(len(entries))
 	l := Listing{Total: len(entries), Skipped: v.skips}
-	l.Entries = r.entries(ctx, &v, entries[from:to])
-	if !s.isHere() {
+	l.Entries = r.entries(ctx, v, entries[from:to])
+	if !v.scan.isHere() {
 		return Listing{}, errMoved
 	}
 	return l, ctx.Err()
+}
+
+// scan reads the directory p, whose path is resolved and which the guard lets be looked into. The caller closes the
+// visit's scanner.
+func (r Reader) scan(ctx context.Context, p contract.Path) (*dirVisit, []dirEntry, error) {
+	q, err := r.w.question(r.guard, p, Look)
+	if err != nil {
+		return nil, nil, err
+	}
+	d, err := q.root.directoryAt(q.rel)
+	if err != nil {
+		return nil, nil, err
+	}
+	s := newScanner(q.root.tree)
+	entries, err := s.enter(q.rel)
+	if err == nil && !s.isHere() {
+		err = errMoved
+	}
+	if err != nil {
+		s.close()
+		return nil, nil, fault(err, q.quoted())
+	}
+	v := &dirVisit{w: &walking{ctx: ctx, guard: r.guard}, scan: s, dir: &d}
+	v.prepare(entries)
+	return v, entries, nil
 }
 
 // maySee tells whether the caller may learn of the entry.

@@ -123,7 +123,8 @@ func badPattern(pattern string, err error) error {
 		return told
 	}
 	why := fault.Code.String()
-	if at := strings.Index(pattern, fault.Expr); at >= 0 && fault.Expr != "" {
+	// Some faults name no place but the whole expression.
+	if at := strings.Index(pattern, fault.Expr); at >= 0 && fault.Expr != "" && (len(pattern) == 1 || fault.Expr != pattern) {
 		position := utf8.RuneCountInString(pattern[:at]) + 1
 		told.Message = fmt.Sprintf("The pattern %s is no regular expression (RE2 syntax): at character %d, %s. With literal: true, the default, the text is looked for as it stands.",
 			contract.Quote(pattern), position, why)

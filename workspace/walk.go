@@ -347,7 +347,7 @@ func (v *dirVisit) speakable(name string) bool {
 	if utf8.ValidString(name) {
 		return true
 	}
-	v.skips.add(SkipName, v.dir.path.String()+"/"+name)
+	v.skips.add(SkipName, joinRel(v.dir.path.String(), name))
 	return false
 }
 
