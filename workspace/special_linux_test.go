@@ -1,0 +1,401 @@
+package workspace
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"writ/contract"
+	"writ/envelope"
+)
+
+// within fails the test if work takes so long that it must have been blocked.
+func within(t *testing.T, what string, work func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		work()
+	}()
+	select {
+	case <-done:
+	case <-time.After(20 * time.Second):
+		t.Fatalf("%s is blocked", what)
+	}
+}
+
+func TestSpecialFilesAreNotOpened(t *testing.T) {
+	forms(t, func(t *testing.T, portable bool) {
+		b := newBench(t, portable, map[string]string{"l": "->fifo"})
+		if err := unix.Mkfifo(filepath.Join(b.root, "fifo"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		socket, err := net.ListenUnix("unix", &net.UnixAddr{Name: shortName(t, filepath.Join(b.root, "socket"))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer socket.Close()
+		names := []string{"fifo", "l", "socket"}
+		if unix.Mknod(filepath.Join(b.root, "null"), unix.S_IFCHR|0o666, int(unix.Mkdev(1, 3))) == nil {
+			names = append(names, "null")
+		}
+		v := contract.VersionOf(nil)
+		for _, name := range names {
+			within(t, name, func() {
+				p := path(t, name)
+				_, err := b.Load(context.Background(), p)
+				wantErr(t, err, envelope.NotARegularFile)
+				_, err = b.Replace(context.Background(), p, v, whole("x"))
+				wantErr(t, err, envelope.NotARegularFile)
+				_, err = b.Delete(context.Background(), p, v)
+				wantErr(t, err, envelope.NotARegularFile)
+				_, err = b.Move(context.Background(), p, path(t, "moved"), v)
+				wantErr(t, err, envelope.NotARegularFile)
+				_, err = b.Create(context.Background(), p, nil)
+				wantErr(t, err, envelope.AlreadyExists)
+				if info, err := b.Stat(context.Background(), p); err != nil || info.Kind != KindOther {
+					t.Errorf("%s: %+v, %v", name, info, err)
+				}
+			})
+		}
+		b.wantTidy()
+	})
+}
+
+// shortName makes a socket's name short enough for its address.
+func shortName(t *testing.T, name string) string {
+	t.Helper()
+	if len(name) < 100 {
+		return name
+	}
+	link := filepath.Join(fastDir(t), "d")
+	if err := os.Symlink(filepath.Dir(name), link); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(link, filepath.Base(name))
+}
+
+// mount mounts for the length of the test, or skips it.
+func mount(t *testing.T, source, target, kind string, flags uintptr, data string) {
+	t.Helper()
+	if err := unix.Mount(source, target, kind, flags, data); err != nil {
+		t.Skipf("mount: %v", err)
+	}
+	t.Cleanup(func() { unix.Unmount(target, unix.MNT_DETACH) })
+}
+
+func TestBindMountsAreNotEntered(t *testing.T) {
+	b := newBench(t, false, map[string]string{"in/": "", "file": "x"})
+	mount(t, filepath.Join(b.root, "../outside"), filepath.Join(b.root, "in"), "", unix.MS_BIND, "")
+	mount(t, filepath.Join(b.root, "../outside/secret.txt"), filepath.Join(b.root, "file"), "", unix.MS_BIND, "")
+	for _, name := range []string{"in/secret.txt", "in", "file", "in/none"} {
+		_, err := b.Load(context.Background(), path(t, name))
+		wantErr(t, err, envelope.OutsideRoot)
+		_, err = b.Stat(context.Background(), path(t, name))
+		wantErr(t, err, envelope.OutsideRoot)
+	}
+	_, err := b.Create(context.Background(), path(t, "in/new"), nil)
+	wantErr(t, err, envelope.OutsideRoot)
+	_, err = b.put("file", "SECRET", "new")
+	wantErr(t, err, envelope.OutsideRoot)
+}
+
+func TestFullDisk(t *testing.T) {
+	forms(t, func(t *testing.T, portable bool) {
+		top := t.TempDir()
+		mount(t, "tmpfs", top, "tmpfs", 0, "size=1m")
+		plant(t, top, map[string]string{"f": "small"})
+		d := &diary{}
+		w := open(t, Options{Roots: []Root{{Dir: top}}, State: t.TempDir(), portable: portable})
+		b := &bench{Writer: w.Writer(anyone{}, d, contract.Origin{}), t: t, root: top, diary: d}
+		large := strings.Repeat("x", 2<<20)
+		_, err := b.put("f", "small", large)
+		wantErr(t, err, envelope.DiskFull)
+		_, err = b.Create(context.Background(), path(t, "a/b"), []byte(large))
+		wantErr(t, err, envelope.DiskFull)
+		entries, err := os.ReadDir(top)
+		if err != nil || len(entries) != 1 || b.onDisk("f") != "small" {
+			t.Errorf("left behind: %v, %v", entries, err)
+		}
+		if len(d.intents) != len(d.ends) {
+			t.Errorf("%d intents, outcomes %v", len(d.intents), d.ends)
+		}
+	})
+}
+
+func TestReadOnlyFileSystem(t *testing.T) {
+	forms(t, func(t *testing.T, portable bool) {
+		top := t.TempDir()
+		mount(t, "tmpfs", top, "tmpfs", 0, "")
+		plant(t, top, map[string]string{"f": "text"})
+		if err := unix.Mount("", top, "", unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
+			t.Skip(err)
+		}
+		w := open(t, Options{Roots: []Root{{Dir: top}}, State: t.TempDir(), portable: portable})
+		wr := w.Writer(anyone{}, nil, contract.Origin{})
+		v := contract.VersionOf([]byte("text"))
+		_, err := wr.Replace(context.Background(), path(t, "f"), v, whole("x"))
+		wantErr(t, err, envelope.Permission)
+		_, err = wr.Create(context.Background(), path(t, "g"), nil)
+		wantErr(t, err, envelope.Permission)
+		_, err = wr.Create(context.Background(), path(t, "d/g"), nil)
+		wantErr(t, err, envelope.Permission)
+		_, err = wr.Delete(context.Background(), path(t, "f"), v)
+		wantErr(t, err, envelope.Permission)
+		_, err = wr.Move(context.Background(), path(t, "f"), path(t, "g"), v)
+		wantErr(t, err, envelope.Permission)
+		_, err = wr.MakeDirectory(context.Background(), path(t, "d"))
+		wantErr(t, err, envelope.Permission)
+	})
+}
+
+// asNobody makes the thread's file accesses those of a user without rights.
+func asNobody(t *testing.T) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		return
+	}
+	runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
+	const nobody = 65534
+	if err := unix.Setfsgid(nobody); err != nil {
+		t.Skip(err)
+	}
+	if err := unix.Setfsuid(nobody); err != nil {
+		t.Skip(err)
+	}
+}
+
+func TestDirectoryWithoutPermission(t *testing.T) {
+	root := world(t, map[string]string{"f": "text", "g": "text", "closed/f": "text"})
+	for name, mode := range map[string]os.FileMode{"f": 0o666, "g": 0o644, "closed": 0, ".": 0o755} {
+		if err := os.Chmod(filepath.Join(root, name), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for at := root; at != "/tmp" && at != "/"; at = filepath.Dir(at) {
+		if err := os.Chmod(at, 0o755); err != nil {
+			break
+		}
+	}
+	state := t.TempDir()
+	t.Run("as nobody", func(t *testing.T) {
+		w := open(t, Options{Roots: []Root{{Dir: root}}, State: state})
+		wr := w.Writer(anyone{}, nil, contract.Origin{})
+		if err := os.Chmod(filepath.Join(state, "locks"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(state, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(filepath.Dir(state), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		asNobody(t)
+		v := contract.VersionOf([]byte("text"))
+		_, err := wr.Replace(context.Background(), path(t, "f"), v, whole("x"))
+		wantErr(t, err, envelope.Permission)
+		_, err = wr.Create(context.Background(), path(t, "new"), nil)
+		wantErr(t, err, envelope.Permission)
+		_, err = wr.Delete(context.Background(), path(t, "f"), v)
+		wantErr(t, err, envelope.Permission)
+		_, err = wr.Load(context.Background(), path(t, "closed/f"))
+		wantErr(t, err, envelope.Permission)
+		if os.Geteuid() == 0 {
+			_, err = wr.Replace(context.Background(), path(t, "g"), v, whole("x"))
+			wantErr(t, err, envelope.ReadOnlyFile)
+		}
+	})
+	if data, err := os.ReadFile(filepath.Join(root, "f")); err != nil || string(data) != "text" {
+		t.Errorf("the file holds %q, %v", data, err)
+	}
+}
+
+// A program that has the file open for writing would write into the file that was replaced.
+func TestFileHeldOpen(t *testing.T) {
+	b := newBench(t, false, map[string]string{"f": "old"})
+	f, err := os.OpenFile(filepath.Join(b.root, "f"), os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = b.put("f", "old", "new")
+	wantErr(t, err, envelope.Busy)
+	f.Close()
+	if _, err := b.put("f", "old", "new"); err != nil {
+		t.Error(err)
+	}
+	b.wantTidy()
+}
+
+// A lease of another program must not make a read wait.
+func TestFileUnderLease(t *testing.T) {
+	b := newBench(t, false, map[string]string{"f": "old"})
+	f, err := os.OpenFile(filepath.Join(b.root, "f"), os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_WRLCK); err != nil {
+		t.Skip(err)
+	}
+	within(t, "a read", func() {
+		_, err := b.Load(context.Background(), path(t, "f"))
+		wantErr(t, err, envelope.Busy)
+	})
+}
+
+func TestNoDescriptorLeaks(t *testing.T) {
+	forms(t, func(t *testing.T, portable bool) {
+		b := newBench(t, portable, map[string]string{"f": "old", "l": "->f", "out": "->../outside", "d/e/f": "x"})
+		round := func() {
+			v := contract.VersionOf([]byte("old"))
+			for _, name := range []string{"f", "l", "out/x", "d/e/f", "d", "none", "none/x", "d/e/f/g"} {
+				p := path(t, name)
+				b.Load(context.Background(), p)
+				b.Stat(context.Background(), p)
+				b.Replace(context.Background(), p, v, whole("old"))
+				b.Replace(context.Background(), p, v, whole("new"))
+				b.Create(context.Background(), p, nil)
+				b.Move(context.Background(), p, path(t, "moved/to"), contract.VersionOf([]byte("new")))
+				b.Move(context.Background(), path(t, "moved/to"), p, contract.VersionOf([]byte("new")))
+				b.Delete(context.Background(), p, contract.VersionOf(nil))
+				b.MakeDirectory(context.Background(), p)
+			}
+		}
+		round()
+		before := openDescriptors(t)
+		for range 5 {
+			round()
+		}
+		if after := openDescriptors(t); after > before {
+			t.Errorf("%d descriptors before, %d after", before, after)
+		}
+	})
+}
+
+func openDescriptors(t *testing.T) int {
+	t.Helper()
+	entries, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Skip(err)
+	}
+	return len(entries)
+}
+
+func TestSettle(t *testing.T) {
+	before, after, foreign := contract.VersionOf([]byte("before")), contract.VersionOf([]byte("after")), "foreign"
+	const temp = ".writ-0123456789abcdef.tmp"
+	for _, c := range []struct {
+		name        string
+		kind        contract.ChangeKind
+		place, temp string // "" is nothing
+		want        contract.Outcome
+		placeAfter  string
+		tempStays   bool
+	}{
+		{"an edit not begun", contract.ChangeEdit, "before", "", contract.OutcomeNotDone, "before", false},
+		{"an edit not swapped", contract.ChangeEdit, "before", "after", contract.OutcomeNotDone, "before", false},
+		{"an edit half written", contract.ChangeEdit, "before", "aft", contract.OutcomeNotDone, "before", false},
+		{"an edit swapped", contract.ChangeEdit, "after", "before", contract.OutcomeDone, "after", false},
+		{"an edit done", contract.ChangeEdit, "after", "", contract.OutcomeDone, "after", false},
+		{"an edit that displaced another", contract.ChangeEdit, "after", foreign, contract.OutcomeUnknown, "after", true},
+		{"an edit put back", contract.ChangeEdit, foreign, "after", contract.OutcomeNotDone, foreign, false},
+		{"an edit of what is another file now", contract.ChangeEdit, foreign, "", contract.OutcomeUnknown, foreign, false},
+		{"a creation not begun", contract.ChangeCreate, "", "", contract.OutcomeNotDone, "", false},
+		{"a creation half written", contract.ChangeCreate, "", "aft", contract.OutcomeNotDone, "", false},
+		{"a creation done", contract.ChangeCreate, "after", "", contract.OutcomeDone, "after", false},
+		{"a creation with both names", contract.ChangeCreate, "after", "after", contract.OutcomeDone, "after", false},
+		{"a creation that was too late", contract.ChangeCreate, foreign, "after", contract.OutcomeNotDone, foreign, false},
+		{"a deletion not begun", contract.ChangeDelete, "before", "", contract.OutcomeNotDone, "before", false},
+		{"a deletion half done", contract.ChangeDelete, "", "before", contract.OutcomeDone, "", false},
+		{"a deletion done", contract.ChangeDelete, "", "", contract.OutcomeDone, "", false},
+		{"a deletion of another file", contract.ChangeDelete, "", foreign, contract.OutcomeNotDone, foreign, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			forms(t, func(t *testing.T, portable bool) {
+				files := map[string]string{"d/": ""}
+				if c.place != "" {
+					files["d/f"] = c.place
+				}
+				if c.temp != "" {
+					files["d/"+temp] = c.temp
+				}
+				b := newBench(t, portable, files)
+				got, err := b.w.Settle(context.Background(), contract.Intent{Kind: c.kind, Path: path(t, "d/f"), Before: before, After: after, Temp: temp})
+				if err != nil || got != c.want {
+					t.Errorf("got %s, %v, want %s", got, err, c.want)
+				}
+				if c.placeAfter == "" {
+					c.placeAfter = "(nothing)"
+				}
+				if b.onDisk("d/f") != c.placeAfter || (b.onDisk("d/"+temp) != "(nothing)") != c.tempStays {
+					t.Errorf("the file holds %q, the temporary one %q", b.onDisk("d/f"), b.onDisk("d/"+temp))
+				}
+			})
+		})
+	}
+}
+
+func TestSettleOfOtherChanges(t *testing.T) {
+	b := newBench(t, false, map[string]string{"moved": "text", "d/": ""})
+	v := contract.VersionOf([]byte("text"))
+	for name, c := range map[string]struct {
+		in   contract.Intent
+		want contract.Outcome
+	}{
+		"a move done":             {contract.Intent{Kind: contract.ChangeMove, Path: path(t, "f"), To: path(t, "moved"), Before: v}, contract.OutcomeDone},
+		"a move not done":         {contract.Intent{Kind: contract.ChangeMove, Path: path(t, "moved"), To: path(t, "none"), Before: v}, contract.OutcomeNotDone},
+		"a move of neither":       {contract.Intent{Kind: contract.ChangeMove, Path: path(t, "x"), To: path(t, "y"), Before: v}, contract.OutcomeUnknown},
+		"a directory made":        {contract.Intent{Kind: contract.ChangeMkdir, Path: path(t, "d")}, contract.OutcomeDone},
+		"a directory not made":    {contract.Intent{Kind: contract.ChangeMkdir, Path: path(t, "e/f")}, contract.OutcomeNotDone},
+		"a creation without road": {contract.Intent{Kind: contract.ChangeCreate, Path: path(t, "e/f"), After: v}, contract.OutcomeNotDone},
+	} {
+		if got, err := b.w.Settle(context.Background(), c.in); err != nil || got != c.want {
+			t.Errorf("%s: got %s, %v", name, got, err)
+		}
+	}
+}
+
+func TestSweep(t *testing.T) {
+	const temp = ".writ-0123456789abcdef.tmp"
+	b := newBench(t, false, map[string]string{"d/" + temp: "x", "d/f": "x", temp: "->d/f"})
+	if err := b.w.Sweep(context.Background(), []contract.Path{path(t, "d/"+temp), path(t, "none/"+temp)}); err != nil {
+		t.Error(err)
+	}
+	for _, name := range []string{"d/f", temp} {
+		if err := b.w.Sweep(context.Background(), []contract.Path{path(t, name)}); err == nil {
+			t.Errorf("%s was swept", name)
+		}
+	}
+	if b.onDisk("d/"+temp) != "(nothing)" || b.onDisk("d/f") != "x" || b.onDisk(temp) != "x" {
+		t.Error("the wrong things were swept")
+	}
+}
+
+func TestReadDescriptorOfGrowingSize(t *testing.T) {
+	want := bytes.Repeat([]byte("0123456789"), 1000)
+	name := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(name, want, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	fd, err := unix.Open(name, unix.O_RDONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		t.Fatal(err)
+	}
+	st.Size = 10 // as if it had grown since
+	if _, err := readDescriptor(fd, &st, 1<<20); err != errMoved {
+		t.Errorf("got %v", err)
+	}
+}
