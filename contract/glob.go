@@ -389,3 +389,6 @@ func badGlob(pattern string, at int, why string) error {
 	err.Message = fmt.Sprintf("The glob %s can't be used: at character %d, %s", Quote(pattern), position, why)
 	return err.With("position", position)
 }
+
+// AppendText makes a glob appear in JSON as its text.
+func (g Glob) AppendText(b []byte) ([]byte, error) { return append(b, g.source...), nil }
