@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -13,7 +14,7 @@ import (
 // smallEdit is what a change of a few words begins with.
 func smallEdit(b *testing.B, i int) contract.Intent {
 	in := edit(b, "docs/plans/plan.md", "a line of some fifty characters, give or take a few", fmt.Sprint(i))
-	in.RequestID, in.Fingerprint = "req_"+shaOf(fmt.Sprint(i))[:20], shaOf(fmt.Sprint("print", i))
+	in.RequestID, in.Fingerprint = fmt.Sprintf("req_%020d", i), shaOf(fmt.Sprint(i))
 	return in
 }
 
@@ -87,7 +88,7 @@ func BenchmarkBeginEndParallel(b *testing.B) {
 
 func aCall(i int, writes bool) CallEntry {
 	return CallEntry{
-		RequestID: "req_" + shaOf(fmt.Sprint(i))[:20], Caller: "local", Client: "editor", Tool: "read_file",
+		RequestID: fmt.Sprintf("req_%020d", i), Caller: "local", Client: "editor", Tool: "read_file",
 		Arguments: map[string]any{"path": "docs/plans/plan.md", "limit": float64(20)}, Status: envelope.OK, Writes: writes,
 	}
 }
@@ -99,7 +100,7 @@ func BenchmarkRecord(b *testing.B) {
 			for i := 0; b.Loop(); i++ {
 				record(b, l, aCall(i, writes))
 			}
-			if err := l.flush(b.Context()); err != nil {
+			if err := l.flush(b.Context(), math.MaxInt); err != nil {
 				b.Fatal(err)
 			}
 		})

@@ -34,6 +34,25 @@ func wantExpired(t *testing.T, l *Ledger, id string, want bool) {
 	}
 }
 
+func TestTidyingEmptiesTheWriteAheadLog(t *testing.T) {
+	l := openNew(t)
+	for range 20 {
+		done(t, l, edit(t, "a", "1", "2"))
+	}
+	s, err := l.open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.tidy(t.Context(), s, false)
+	var busy, frames, moved int
+	if err := s.conn.QueryRowContext(t.Context(), "PRAGMA wal_checkpoint(NOOP)").Scan(&busy, &frames, &moved); err != nil {
+		t.Fatal(err)
+	}
+	if frames == 0 || moved != frames {
+		t.Errorf("%d of %d frames are in the database", moved, frames)
+	}
+}
+
 func TestOldestUndoDataGoFirst(t *testing.T) {
 	l := openAt(t, filepath.Join(t.TempDir(), "state"), Options{Budget: Budget{Bytes: 50_000}})
 	var ids []string

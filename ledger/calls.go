@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"sync"
 	"time"
 
@@ -18,7 +19,7 @@ import (
 // CallEntry is one call as the audit keeps it.
 type CallEntry struct {
 	Time      time.Time // when the call arrived
-	RequestID string
+	RequestID string    // where these sort by time, their index is cheap to keep
 	Caller    string
 	Client    string // the program that the caller uses, as it names itself
 	Tool      string
@@ -56,7 +57,7 @@ type auditBuffer struct {
 func (l *Ledger) Record(ctx context.Context, e CallEntry) error {
 	if !e.Writes {
 		if l.audit.add(e, l.flushSoon) > mostWaiting {
-			return l.flush(ctx)
+			return l.flush(ctx, flushStep)
 		}
 		return nil
 	}
@@ -81,11 +82,17 @@ func (b *auditBuffer) add(e CallEntry, flush func()) int {
 	return len(b.waiting)
 }
 
-func (b *auditBuffer) take() (entries []CallEntry, lost int) {
+// take removes the oldest rows, most at most.
+func (b *auditBuffer) take(most int) (entries []CallEntry, lost int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	entries, lost = b.waiting, b.lost
-	b.waiting, b.lost = nil, 0
+	n := min(len(b.waiting), most)
+	entries, lost = b.waiting[:n:n], b.lost
+	b.waiting, b.lost = b.waiting[n:], 0
+	if len(b.waiting) > 0 {
+		return entries, lost
+	}
+	b.waiting = nil
 	if b.timer != nil {
 		b.timer.Stop()
 		b.timer = nil
@@ -106,16 +113,16 @@ func (b *auditBuffer) putBack(entries []CallEntry, lost int) {
 }
 
 func (l *Ledger) flushSoon() {
-	if err := l.flush(context.Background()); err != nil && !errors.Is(err, errClosed) {
+	if err := l.flush(context.Background(), math.MaxInt); err != nil && !errors.Is(err, errClosed) {
 		l.log.Error("audit rows of reads could not be written; they are tried again with the next", "error", err)
 	}
 }
 
-// flush writes the rows that wait.
-func (l *Ledger) flush(ctx context.Context) error {
+// flush writes the oldest rows that wait, most at most.
+func (l *Ledger) flush(ctx context.Context, most int) error {
 	l.audit.flushing.Lock()
 	defer l.audit.flushing.Unlock()
-	entries, lost := l.audit.take()
+	entries, lost := l.audit.take(most)
 	if len(entries) == 0 && lost == 0 {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -100,6 +101,18 @@ func TestRowsAreFiltered(t *testing.T) {
 		if got := linesOf(t, l, c.filter); len(got) != c.want {
 			t.Errorf("%s: %d rows, want %d", c.name, len(got), c.want)
 		}
+	}
+}
+
+func TestErrorOfTheCallerEndsTheRows(t *testing.T) {
+	l := openNew(t)
+	for range 3 {
+		record(t, l, CallEntry{RequestID: "r", Tool: "read_file"})
+	}
+	full, seen := &os.PathError{Op: "write", Path: "stdout", Err: os.ErrClosed}, 0
+	err := l.Rows(t.Context(), RowFilter{}, func(json.RawMessage) error { seen++; return full })
+	if err != error(full) || seen != 1 {
+		t.Errorf("%d rows, error %v", seen, err)
 	}
 }
 

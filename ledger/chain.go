@@ -184,10 +184,15 @@ func (l *Ledger) Rows(ctx context.Context, filter RowFilter, f func(row json.Raw
 	if err != nil {
 		return err
 	}
-	if err := s.eachRow(ctx, filter, f); err != nil {
-		return l.fail(s, err)
+	var stopped error
+	err = s.eachRow(ctx, filter, func(row json.RawMessage) error {
+		stopped = f(row)
+		return stopped
+	})
+	if err == nil || stopped != nil {
+		return stopped // as it is: it is no failure of the ledger
 	}
-	return nil
+	return l.fail(s, err)
 }
 
 const selectRows = `

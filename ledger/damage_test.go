@@ -19,7 +19,7 @@ func written(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "state")
 	l := openAt(t, dir, Options{})
-	for i := range 200 {
+	for i := range 60 {
 		done(t, l, edit(t, fmt.Sprint("file ", i), strings.Repeat("x", 1000), "y"))
 	}
 	done(t, l, edit(t, "big", strings.Repeat("x", inlineLimit+1), "y"))

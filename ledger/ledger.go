@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 	"sync"
@@ -156,7 +157,7 @@ func (l *Ledger) letGo(s *store) {
 
 // Close writes what is buffered and lets go of the database.
 func (l *Ledger) Close() error {
-	flushed := l.flush(context.Background())
+	flushed := l.flush(context.Background(), math.MaxInt)
 	s, p := l.retire()
 	var closed error
 	if s != nil {
