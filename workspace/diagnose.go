@@ -51,6 +51,9 @@ func Diagnose(t *Text, old string) Diagnosis {
 	if len(wanted) > maxDiagnosed {
 		wanted = wanted[:runeStart([]byte(wanted), maxDiagnosed)]
 	}
+	if d, ok := diagnoseFinalNewline(t, wanted); ok {
+		return d
+	}
 	needle := foldAll([]byte(wanted)).folded
 	if len(needle) == 0 {
 		return diagnoseBlank(t, wanted)
@@ -91,6 +94,18 @@ func (t *Text) place(start, end int) Diagnosis {
 }
 
 func (t *Text) lineOf(offset int) int { return 1 + bytes.Count(t.content[:offset], []byte("\n")) }
+
+// diagnoseFinalNewline looks for a text that is the end of the file but for the file's missing last line end. It comes
+// first: without its line end the text may stand in the middle of a line too, and those places are not the ones meant.
+func diagnoseFinalNewline(t *Text, wanted string) (Diagnosis, bool) {
+	bare := strings.TrimSuffix(strings.TrimSuffix(wanted, "\n"), "\r")
+	if bare == "" || bare == wanted || !bytes.HasSuffix(t.content, []byte(bare)) {
+		return Diagnosis{}, false
+	}
+	d := t.place(len(t.content)-len(bare), len(t.content))
+	d.Differs = inFinalNewline.words()
+	return d, true
+}
 
 // diagnoseBlank looks for a text of nothing but whitespace: it is told only where other line endings make it occur.
 func diagnoseBlank(t *Text, wanted string) Diagnosis {

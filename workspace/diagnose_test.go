@@ -47,6 +47,7 @@ func TestDiagnose(t *testing.T) {
 		{"case", "Hello World\n", "hello world", "case", 1, "Hello World", 1},
 		{"Greek case", "ΑΒΓ\n", "αβγ", "case", 1, "ΑΒΓ", 1},
 		{"newline that the end lacks", "a\nfoo", "foo\n", "final-newline", 2, "foo", 1},
+		{"newline that the end lacks, and a longer line before", "foobar\nfoo", "foo\n", "final-newline", 2, "foo", 1},
 		{"entity in the file", "a &lt; b &amp; c\n", "a < b & c", "entities", 1, "a &lt; b &amp; c", 1},
 		{"entity in old_text", "if (a < b && c)\n", "if (a &lt; b &amp;&amp; c)", "entities", 1, "if (a < b && c)", 1},
 		{"numeric entities", "it's — x\n", "it&#39;s &#x2014; x", "entities", 1, "it's — x", 1},
