@@ -32,7 +32,7 @@ type call struct {
 	cancel    context.CancelFunc
 	of        *calls
 	name      string
-	unlink    func() bool // from the end of all calls
+	unlink    func() bool // from the end of all calls; nil where that is the parent
 	slot      bool
 	cancelled bool // by the client
 }
@@ -54,7 +54,9 @@ func (c *calls) begin(ctx context.Context, name string) (run *call, ok bool) {
 	c.open++
 	run = &call{of: c, name: name}
 	run.ctx, run.cancel = context.WithCancel(ctx)
-	run.unlink = context.AfterFunc(c.ctx, run.cancel)
+	if ctx != c.ctx {
+		run.unlink = context.AfterFunc(c.ctx, run.cancel)
+	}
 	if name != "" {
 		c.named[name] = run
 	}
@@ -75,6 +77,14 @@ func (r *call) wait() bool {
 		return true
 	case <-r.ctx.Done():
 		return false
+	}
+}
+
+// freeSlot lets the next call run. The answer may still have to be sent, to a client that takes its time.
+func (r *call) freeSlot() {
+	if r.slot {
+		r.slot = false
+		<-r.of.slots
 	}
 }
 
@@ -101,11 +111,11 @@ func (r *call) settle() bool {
 // done closes the call once its answer is sent.
 func (r *call) done() {
 	r.settle()
-	r.unlink()
-	r.cancel()
-	if r.slot {
-		<-r.of.slots
+	r.freeSlot()
+	if r.unlink != nil {
+		r.unlink()
 	}
+	r.cancel()
 	r.of.mu.Lock()
 	defer r.of.mu.Unlock()
 	r.of.open--

@@ -37,6 +37,7 @@ func (s *Server) carryOut(run *call, c Call, q *request, out *outbox) {
 		return
 	}
 	a, f := s.askWithProgress(run.ctx, c, q.meta.progressToken, out)
+	run.freeSlot()
 	if f != nil {
 		f.id = q.id
 		s.sendUnlessCancelled(run, f, out)

@@ -120,19 +120,6 @@ func TestInstructionsFit(t *testing.T) {
 	}
 }
 
-func TestStructuredReads(t *testing.T) {
-	info := fakeInfo
-	info.StructuredReads = true
-	s := New(newFakeGate(), info)
-	a, f := s.ask(t.Context(), Call{Tool: "read"})
-	if f != nil {
-		t.Fatal(f.message)
-	}
-	if want := appendStructured(&a.envelope); string(a.structured) != string(want) {
-		t.Errorf("sends %s, want %s", a.structured, want)
-	}
-}
-
 // The official client lists and calls over every transport at every version that it can be pinned to.
 func TestOfficialClient(t *testing.T) {
 	x := listen(t, HTTPOptions{})

@@ -40,7 +40,8 @@ const (
 
 // HTTPOptions says who may come in over HTTP. The zero value lets in programs of this machine alone.
 type HTTPOptions struct {
-	// AnyAddress allows to listen where other machines can connect. Nothing asks them who they are.
+	// AnyAddress allows to listen where other machines can connect. Nothing asks them who they are. They come in under
+	// one of Hosts.
 	AnyAddress bool
 	// Hosts are further names, without port, under which the server may be addressed. The loopback names and the host
 	// listened on always are.

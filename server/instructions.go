@@ -15,7 +15,7 @@ Look at "status" in every answer:
 - not-found: check the path; near names are in the message.
 - unavailable: wait, then call again. "retry_after_ms" says how long.
 - failed: it cannot work as asked. Say so.
-- unknown: the write may or may not have happened. Call get_outcome with this answer's request_id before you write that file again.
+- unknown: the write may or may not have happened. Before you write that file again, call get_outcome with this answer's request_id; without that tool, read the file.
 
 "next" names your best move: none, reread, fix-arguments, add-context, ask-user, wait, check-outcome or stop. Follow it. "changed" says whether the disk is different now. Never repeat a call blindly: "retry_safe" false means that a repeat could act twice, and true does not mean that a repeat will help.
 

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"runtime/debug"
 )
 
 // errTooLong stands for a line that was longer than the limit; it was skipped, and the next one can be read.
@@ -56,8 +57,9 @@ func (r *lineReader) read() ([]byte, error) {
 	return line, err
 }
 
-// skip drops the rest of a line.
+// skip drops the rest of a line, and gives back the memory that its start took.
 func (r *lineReader) skip(err error) error {
+	debug.FreeOSMemory()
 	for errors.Is(err, bufio.ErrBufferFull) {
 		_, err = r.in.ReadSlice('\n')
 	}

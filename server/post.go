@@ -175,7 +175,7 @@ func (p *post) answerInSession() {
 	defer p.l.sessions.leave(session)
 	switch {
 	case p.q.method == methodCancelled && p.q.isNotification():
-		if id := cancelledID(p.q); id != "" {
+		if id := p.q.cancelledID(); id != "" {
 			p.l.calls.cancelNamed(session + " " + id)
 		}
 		p.w.WriteHeader(http.StatusAccepted)

@@ -13,9 +13,9 @@ type request struct {
 	method string // "" for a response
 	params []byte // as written; nil where there are none
 
-	// Of params, those that tools/call knows; nil where absent.
-	name, arguments, cursor []byte
-	meta                    meta
+	// Those of params that are used here, as written; nil where absent.
+	name, arguments, cursor, requestID []byte
+	meta                               meta
 }
 
 // meta is what a request says about itself in params._meta; the values are as written, nil where absent.
@@ -110,6 +110,8 @@ func (p *parser) param(key []byte) bool {
 		return p.keep(&p.arguments, "arguments")
 	case keyIs(key, "cursor"):
 		return p.keep(&p.cursor, "cursor")
+	case keyIs(key, "requestId"):
+		return p.keep(&p.requestID, "requestId")
 	case keyIs(key, "_meta"):
 		var raw []byte
 		if p.metaShape != 0 {
@@ -231,14 +233,11 @@ func validCapabilities(raw []byte) bool {
 }
 
 // cancelledID returns the id that a notifications/cancelled names, as written; "" where it names none.
-func cancelledID(q *request) string {
-	var params struct {
-		RequestID json.RawMessage `json:"requestId"`
-	}
-	if json.Unmarshal(q.params, &params) != nil || params.RequestID == nil || !validID(params.RequestID) {
+func (r *request) cancelledID() string {
+	if r.requestID == nil || !validID(r.requestID) {
 		return ""
 	}
-	return string(params.RequestID)
+	return string(r.requestID)
 }
 
 // clientName returns "name/version" of an implementation as clients describe themselves, "" where raw is none. It is

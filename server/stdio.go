@@ -132,7 +132,7 @@ func (l *loop) refuse(q *request, f *fault) {
 
 func (l *loop) notice(q *request, line []byte) {
 	if q.method == methodCancelled {
-		if id := cancelledID(q); id != "" {
+		if id := q.cancelledID(); id != "" {
 			l.calls.cancelNamed(id)
 		}
 		return

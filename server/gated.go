@@ -1,0 +1,35 @@
+package server
+
+import (
+	"context"
+
+	"writ/envelope"
+	"writ/gate"
+)
+
+// OfGate makes a [Gate] of the program's gate.
+func OfGate(g *gate.Gate) Gate { return gated{g} }
+
+type gated struct{ *gate.Gate }
+
+// Call carries one call through.
+func (g gated) Call(ctx context.Context, c Call) envelope.Envelope {
+	return g.Gate.Call(ctx, gate.Call(c))
+}
+
+// Definitions lists the tools as their contracts describe them.
+func (g gated) Definitions() []Definition {
+	contracts := g.Contracts()
+	definitions := make([]Definition, len(contracts))
+	for i, c := range contracts {
+		definitions[i] = Definition{
+			Name: c.Name, Title: c.Title, Description: c.Doc,
+			InputSchema:  c.InputSchema(),
+			OutputSchema: c.OutputSchema(),
+			ReadOnly:     !c.Effect.Writes,
+			Destructive:  c.Effect.Destroys,
+			Idempotent:   c.Effect.Idempotent,
+		}
+	}
+	return definitions
+}
