@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"time"
 
@@ -108,7 +109,8 @@ type call struct {
 
 // Call carries one call through. The tool must be one that the gate has.
 func (g *Gate) Call(ctx context.Context, c Call) envelope.Envelope {
-	k := &call{Call: c, id: newRequestID(), tool: g.tools[c.Tool], started: g.clock()}
+	now := g.clock()
+	k := &call{Call: c, id: newRequestID(now), tool: g.tools[c.Tool], started: now}
 	out, err := g.walk(ctx, k)
 	e := envelope.Seal(envelope.Meta{RequestID: k.id, Writes: k.tool.Effect.Writes, Normalizations: k.args.Normalizations}, out, err)
 	if err != nil {
@@ -199,8 +201,12 @@ func (g *Gate) logFault(k *call, err error) {
 	}
 }
 
-// newRequestID returns an id that no call had before, in this process or another.
-func newRequestID() string { return "req_" + strings.ToLower(rand.Text()[:20]) }
+// newRequestID returns an id that no call had before, in this process or another. Ids sort by the time of their calls,
+// which keeps the record's index small.
+func newRequestID(now time.Time) string {
+	millis := strconv.FormatInt(now.UnixMilli(), 32)
+	return "req_" + millis + strings.ToLower(rand.Text()[:12])
+}
 
 // limits are the policy's, as tools know them.
 func limits(l policy.Limits) tools.Limits {
