@@ -55,15 +55,8 @@ func (g Glob) IsZero() bool { return g.alternatives == nil }
 
 // Match tells whether g matches path, a path in the form of [Path.String].
 func (g Glob) Match(path string) bool {
-	return g.MatchNamed(path, nil)
-}
-
-// MatchNamed is Match for paths some of whose segments no wildcard may reach. Where named(i) is true, segment i of path
-// counts as matched only by a segment of the pattern that begins with a literal character: .env matches .env and .e*
-// does, * and ** and ?env do not. A nil named is Match.
-func (g Glob) MatchNamed(path string, named func(i int) bool) bool {
 	for _, segments := range g.alternatives {
-		if runGlob(segments, path, named)&(1<<len(segments)) != 0 {
+		if runGlob(segments, path)&(1<<len(segments)) != 0 {
 			return true
 		}
 	}
@@ -81,7 +74,7 @@ type Children struct {
 func (g Glob) Children(dir string) Children {
 	var c Children
 	for _, segments := range g.alternatives {
-		states := runGlob(segments, dir, nil)
+		states := runGlob(segments, dir)
 		for i, s := range segments {
 			if states&(1<<i) == 0 {
 				continue
@@ -120,22 +113,22 @@ func (c Children) Below() bool { return c.below }
 
 // runGlob reads path segment by segment and returns the set of places in the pattern where it can be after that: bit i
 // stands before segments[i], bit len(segments) at the end. Many '**' cost no more than one.
-func runGlob(segments []globSegment, path string, named func(i int) bool) uint64 {
+func runGlob(segments []globSegment, path string) uint64 {
 	states := skipEmpty(segments, 1)
-	for i, more := 0, path != ""; more && states != 0; i++ {
+	for more := path != ""; more && states != 0; {
 		var name string
 		name, path, more = strings.Cut(path, "/")
-		states = stepGlob(segments, states, name, named != nil && named(i))
+		states = stepGlob(segments, states, name)
 	}
 	return states
 }
 
-func stepGlob(segments []globSegment, states uint64, name string, mustBeNamed bool) uint64 {
+func stepGlob(segments []globSegment, states uint64, name string) uint64 {
 	var next uint64
 	for i := range segments {
 		s := &segments[i]
 		switch {
-		case states&(1<<i) == 0, mustBeNamed && !s.named:
+		case states&(1<<i) == 0:
 		case s.kind == globAny:
 			next |= 1 << i
 		case s.match(name):

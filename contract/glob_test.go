@@ -98,35 +98,6 @@ func TestGlobErrors(t *testing.T) {
 	}
 }
 
-func TestGlobNamed(t *testing.T) {
-	hidden := func(path string) func(int) bool {
-		names := strings.Split(path, "/")
-		return func(i int) bool { return names[i][0] == '.' }
-	}
-	for _, c := range []struct {
-		pattern, path string
-		want          bool
-	}{
-		{"**", ".env", false},
-		{"*", ".env", false},
-		{"?env", ".env", false},
-		{"[.]env", ".env", false},
-		{".env", ".env", true},
-		{".e*", ".env", true},
-		{"**/.env", "a/.env", true},
-		{"**/.env", ".git/.env", false},
-		{".github/**", ".github/workflows/ci.yml", true},
-		{".github/**", ".github", true},
-		{".github/**", ".github/.secret", false},
-		{"**/.a/**/x", ".a/b/x", true},
-		{"{.env,*.md}", ".env", true},
-	} {
-		if got := mustGlob(t, c.pattern).MatchNamed(c.path, hidden(c.path)); got != c.want {
-			t.Errorf("%q on %q: got %t", c.pattern, c.path, got)
-		}
-	}
-}
-
 // Children must say the same as Match, for every directory of a small world.
 func TestGlobChildren(t *testing.T) {
 	names := []string{"a", "b", "a.md", ".c"}
