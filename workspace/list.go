@@ -112,7 +112,7 @@ func (r Reader) scan(ctx context.Context, p contract.Path) (*dirVisit, []dirEntr
 		s.close()
 		return nil, nil, fault(err, q.quoted())
 	}
-	v := &dirVisit{w: &walking{ctx: ctx, guard: r.guard}, scan: s, dir: &d}
+	v := &dirVisit{w: &walking{ctx: ctx, guard: r.guard}, scan: s, dir: &d, seen: true, here: true}
 	v.prepare(entries)
 	return v, entries, nil
 }
@@ -127,10 +127,6 @@ func (v *dirVisit) maySee(e dirEntry) bool {
 	default:
 		return v.mayRead(e.name)
 	}
-}
-
-func (v *dirVisit) allows(a Access, name string, as form) bool {
-	return v.w.guard.Allow(a, Place{Path: v.dir.path.Join(name), Ignored: v.ignored(name, as)}) == nil
 }
 
 // entries looks closer at the entries of a page. One that is gone by now is left out.

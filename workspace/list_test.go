@@ -89,7 +89,7 @@ func TestListPages(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r := reader(t, root, false, plainAnyone{})
+	r := reader(t, root, false, anyone{})
 	next := 0
 	for offset := 0; ; offset += 300 {
 		l, err := r.List(t.Context(), contract.Path{}, Window{Offset: offset, Limit: 300})

@@ -123,8 +123,7 @@ func badPattern(pattern string, err error) error {
 		return told
 	}
 	why := fault.Code.String()
-	// Some faults name no place but the whole expression.
-	if at := strings.Index(pattern, fault.Expr); at >= 0 && fault.Expr != "" && (len(pattern) == 1 || fault.Expr != pattern) {
+	if at := strings.Index(pattern, fault.Expr); at >= 0 && fault.Expr != "" && hasPlace(fault.Code) {
 		position := utf8.RuneCountInString(pattern[:at]) + 1
 		told.Message = fmt.Sprintf("The pattern %s is no regular expression (RE2 syntax): at character %d, %s. With literal: true, the default, the text is looked for as it stands.",
 			contract.Quote(pattern), position, why)
@@ -133,6 +132,15 @@ func badPattern(pattern string, err error) error {
 	told.Message = fmt.Sprintf("The pattern %s is no regular expression (RE2 syntax): %s. With literal: true, the default, the text is looked for as it stands.",
 		contract.Quote(pattern), why)
 	return told
+}
+
+// hasPlace tells whether a fault's expression is its place, and not the whole pattern.
+func hasPlace(code syntax.ErrorCode) bool {
+	switch code {
+	case syntax.ErrMissingParen, syntax.ErrUnexpectedParen, syntax.ErrLarge, syntax.ErrNestingDepth:
+		return false
+	}
+	return true
 }
 
 // mentions tells whether the expression names the character itself, alone or in a small set.

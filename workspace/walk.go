@@ -15,17 +15,8 @@ import (
 // Links are not followed, so no file is visited twice and a walk ends; a file that links lead to is found under its own
 // path. Mounts are not crossed. An entry that can't be read is counted and never ends the walk.
 //
-// While a walk reads a directory somebody may move it, and a hidden one to its place. So the names of a directory are
-// used only after it was seen at the path that the guard allowed, when they had been read.
-
-// DirectoryGuard is a [Guard] that can answer for many files of a directory at once, which saves a walk most of its
-// questions.
-type DirectoryGuard interface {
-	Guard
-	// AllowsPlain tells whether Allow returns nil for a and each file directly in dir that no ignore file names and
-	// whose name is plain: ASCII letters, digits, '_', '-' and '.', and no '.' at the start.
-	AllowsPlain(a Access, dir contract.Path) bool
-}
+// While a walk reads a directory somebody may move it, and a hidden one to its place. So no name of a directory is told
+// before the directory was seen, after the names had been read, at the path that the guard allowed.
 
 // temporary begins the names of our own temporary files, which no walk or listing shows.
 const (
@@ -250,7 +241,8 @@ type dirVisit struct {
 	dir    *directory
 	chain  *ignoreChain
 	choice chooser
-	plain  bool // the guard lets every plain name be read
+	seen   bool // isHere has looked
+	here   bool // what it saw
 	found  []directory
 	skips  Skips
 }
@@ -264,13 +256,6 @@ func (v *dirVisit) run() {
 	entries, err := v.scan.enter(v.dir.rel)
 	if err != nil {
 		v.skip(err, v.dir.path)
-	}
-	if len(entries) == 0 {
-		return
-	}
-	if !v.scan.isHere() {
-		v.skips.add(SkipChanged, v.dir.path.String())
-		return
 	}
 	v.prepare(entries)
 	for i, e := range entries {
@@ -292,9 +277,6 @@ func (v *dirVisit) prepare(entries []dirEntry) {
 	}
 	if v.w.choose != nil {
 		v.choice = v.w.choose(v.w.fromBase(v.dir.path))
-	}
-	if g, ok := v.w.guard.(DirectoryGuard); ok && v.dir.ignored == 0 {
-		v.plain = g.AllowsPlain(Read, v.dir.path)
 	}
 }
 
@@ -322,11 +304,23 @@ func (v *dirVisit) mayRead(name string) bool {
 	if !v.speakable(name) || isTemporary(name) {
 		return false
 	}
-	n := v.ignored(name, asFile)
-	if v.plain && n == 0 && isPlainName(name) {
-		return true
+	return v.allows(Read, name, asFile) && v.isHere()
+}
+
+func (v *dirVisit) allows(a Access, name string, as form) bool {
+	return v.w.guard.Allow(a, Place{Path: v.dir.path.Join(name), Ignored: v.ignored(name, as)}) == nil
+}
+
+// isHere tells whether the directory was at its path after its names had been read. It looks when it is asked first, so
+// that a directory of which nothing is told is not looked at again.
+func (v *dirVisit) isHere() bool {
+	if !v.seen {
+		v.seen, v.here = true, v.scan.isHere()
+		if !v.here {
+			v.skips.add(SkipChanged, v.dir.path.String())
+		}
 	}
-	return v.w.guard.Allow(Read, Place{Path: v.dir.path.Join(name), Ignored: n}) == nil
+	return v.here
 }
 
 func (v *dirVisit) descend(name string) {
@@ -347,7 +341,9 @@ func (v *dirVisit) speakable(name string) bool {
 	if utf8.ValidString(name) {
 		return true
 	}
-	v.skips.add(SkipName, joinRel(v.dir.path.String(), name))
+	if v.isHere() {
+		v.skips.add(SkipName, joinRel(v.dir.path.String(), name))
+	}
 	return false
 }
 
@@ -366,17 +362,4 @@ func (v *dirVisit) skip(err error, path contract.Path) {
 	if reason, ok := reasonOf(err); ok {
 		v.skips.add(reason, path.String())
 	}
-}
-
-// isPlainName tells whether a name is what DirectoryGuard calls plain.
-func isPlainName(name string) bool {
-	for i := range len(name) {
-		c := name[i]
-		switch {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '_', c == '-', c == '.' && i > 0:
-		default:
-			return false
-		}
-	}
-	return true
 }
