@@ -62,15 +62,25 @@ func closeNested(s *Schema) {
 // InputSchema is the JSON Schema of the arguments.
 func (c *Contract) InputSchema() []byte { return c.input.AppendJSON(nil) }
 
-// OutputSchema is the JSON Schema of the answer as it is published: every field with its type, and nothing that a
-// client does not need to read the answer. It is nil for a bulk reader.
+// OutputSchema is the JSON Schema of the answer as it is published: which fields every answer has, and the types of the
+// tool's own. The common fields are the same for every tool, so that the server's instructions describe them once; what
+// only a refusal carries is explained by its message. It is nil for a bulk reader.
 func (c *Contract) OutputSchema() []byte {
 	if c.Bulk {
 		return nil
 	}
-	s := c.answer()
-	outline(s, 0)
-	return s.AppendJSON(nil)
+	outline := Schema{Type: "object", Required: c.answer().Required}
+	for _, p := range c.output.Properties {
+		if p.Aside {
+			continue
+		}
+		kind := &Schema{Type: p.Type, Nullable: p.Nullable}
+		if p.Items != nil {
+			kind.Items = &Schema{Type: p.Items.Type}
+		}
+		outline.Properties = append(outline.Properties, Property{p.Name, kind})
+	}
+	return outline.AppendJSON(nil)
 }
 
 // FullOutputSchema is the JSON Schema that every answer is held to.
@@ -117,23 +127,6 @@ func (c *Contract) answer() *Schema {
 	}
 	s.Properties = append(s.Properties, c.output.Properties...)
 	return s
-}
-
-// outline strips a schema of all but types and the names that the answer always has.
-func outline(s *Schema, depth int) {
-	s.Description, s.Enum = "", nil
-	s.MinLength, s.MaxLength = nil, nil
-	for i, p := range s.Properties {
-		c := *p.Schema
-		outline(&c, depth+1)
-		s.Properties[i].Schema = &c
-	}
-	if depth > 0 {
-		s.Properties, s.Required = nil, nil
-	}
-	if s.Items != nil {
-		s.Items = &Schema{Type: s.Items.Type}
-	}
 }
 
 func compile(name string, schema []byte) (*jsonschema.Schema, error) {

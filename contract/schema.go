@@ -29,6 +29,7 @@ type Schema struct {
 	MinItems    *int       `json:"minItems,omitempty"`
 	MaxItems    *int       `json:"maxItems,omitempty"`
 	Closed      bool       `json:"-"` // no other properties: arguments, not answers
+	Aside       bool       `json:"-"` // left out of the published outline of an answer
 }
 
 // Property is one named part of an object.
@@ -95,13 +96,18 @@ func (s *Schema) property(name string) *Schema {
 //	min, max  bounds: of an integer its value, of a string its characters, of a list its items
 //	default   what stands in for an absent one
 //	enum      the allowed words, separated by commas
+//	outline   "-" leaves it out of the published outline of an answer; of an embedded struct, all its fields
 func schemaOf(t reflect.Type) *Schema {
 	s := &Schema{Type: "object", Properties: []Property{}}
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if f.Anonymous && name == "" {
+			from := len(s.Properties)
 			s.embed(f.Type)
+			for _, p := range s.Properties[from:] {
+				p.Aside = p.Aside || f.Tag.Get("outline") == "-"
+			}
 			continue
 		}
 		if name == "-" || name == "" {
@@ -166,6 +172,7 @@ func typeSchema(t reflect.Type) *Schema {
 
 func (s *Schema) annotate(tag reflect.StructTag) {
 	s.Description = tag.Get("doc")
+	s.Aside = tag.Get("outline") == "-"
 	if words := tag.Get("enum"); words != "" {
 		s.Enum = strings.Split(words, ",")
 	}

@@ -13,7 +13,7 @@ var appendText = writes(contract.Contract{
 	Title: "Append text to a file",
 	Core:  true,
 	Doc: "Add text at the very end of an existing file, byte for byte: begin it with a newline if the file does not end in one. " +
-		"For logs and lists. Returns the new version; repeating the call is a conflict, so nothing is added twice.",
+		"For logs and lists. Returns the new version. A repeated call is a conflict: nothing is added twice.",
 	Codes: []envelope.Code{
 		envelope.PathNotAllowed, envelope.OutsideRoot, envelope.OutsideScope, envelope.OutsideWriteScope, envelope.NotARegularFile,
 		envelope.ApprovalRequired, envelope.VersionChanged, envelope.AlreadyApplied, envelope.PathNotFound,
@@ -26,7 +26,7 @@ var appendText = writes(contract.Contract{
 type appendTextIn struct {
 	Path            contract.Path    `json:"path" doc:"file, relative to the root"`
 	Text            string           `json:"text" min:"1" doc:"exact text to add"`
-	ObservedVersion contract.Version `json:"observed_version" doc:"version that your read returned"`
+	ObservedVersion contract.Version `json:"observed_version" doc:"version from your read"`
 }
 
 type appendTextOut struct {

@@ -24,7 +24,7 @@ var createFile = writes(contract.Contract{
 
 type createFileIn struct {
 	Path    contract.Path `json:"path" doc:"new file, relative to the root"`
-	Content string        `json:"content" doc:"its whole text; may be empty"`
+	Content string        `json:"content" doc:"its whole text"`
 }
 
 type createFileOut struct {

@@ -22,7 +22,7 @@ var deleteFile = writes(contract.Contract{
 
 type deleteFileIn struct {
 	Path            contract.Path    `json:"path" doc:"file to delete, relative to the root"`
-	ObservedVersion contract.Version `json:"observed_version" doc:"version that your read returned"`
+	ObservedVersion contract.Version `json:"observed_version" doc:"version from your read"`
 }
 
 type deleteFileOut struct{ written }

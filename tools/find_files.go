@@ -19,8 +19,8 @@ var findFiles = reads(contract.Contract{
 }, runFindFiles)
 
 type findFilesIn struct {
-	Glob   contract.Glob `json:"glob" min:"1" doc:"pattern for the path below path"`
-	Path   contract.Path `json:"path,omitzero" doc:"directory to look in; the root if absent"`
+	Glob   contract.Glob `json:"glob" min:"1" doc:"pattern, relative to path"`
+	Path   contract.Path `json:"path,omitzero" doc:"directory; the root if absent"`
 	Offset int           `json:"offset,omitempty" min:"0" doc:"files to skip"`
 }
 

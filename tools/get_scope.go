@@ -37,7 +37,7 @@ var getScope = reads(contract.Contract{
 	Name:  "get_scope",
 	Title: "What you may do here",
 	Core:  true,
-	Doc:   "Tell the roots, the zones that you may read and write, the limits and the tools. Call it first, or after a denied. Hidden names and what .gitignore names are in no zone unless listed.",
+	Doc:   "Tell the roots, the zones open to reading and writing, the limits and the tools. Call it first, or after a denied. Hidden names and what .gitignore names are in no zone unless listed.",
 }, runGetScope)
 
 type getScopeIn struct{}

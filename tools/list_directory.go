@@ -18,7 +18,7 @@ var listDirectory = reads(contract.Contract{
 }, runListDirectory)
 
 type listDirectoryIn struct {
-	Path   contract.Path `json:"path,omitzero" doc:"directory, relative to the root; the root itself if absent"`
+	Path   contract.Path `json:"path,omitzero" doc:"directory; the root if absent"`
 	Offset int           `json:"offset,omitempty" min:"0" doc:"entries to skip"`
 }
 

@@ -24,7 +24,7 @@ var moveFile = writes(contract.Contract{
 type moveFileIn struct {
 	Source          contract.Path    `json:"source" doc:"file to move, relative to the root"`
 	Destination     contract.Path    `json:"destination" doc:"its full new path"`
-	ObservedVersion contract.Version `json:"observed_version" doc:"version of the source that your read returned"`
+	ObservedVersion contract.Version `json:"observed_version" doc:"version of the source, from your read"`
 }
 
 type moveFileOut struct {

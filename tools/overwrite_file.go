@@ -19,7 +19,7 @@ var overwriteFile = writes(contract.Contract{
 type overwriteFileIn struct {
 	Path            contract.Path    `json:"path" doc:"file, relative to the root"`
 	Content         string           `json:"content" doc:"the whole new text"`
-	ObservedVersion contract.Version `json:"observed_version" doc:"version that your read returned"`
+	ObservedVersion contract.Version `json:"observed_version" doc:"version from your read"`
 }
 
 type overwriteFileOut struct{ written }

@@ -13,7 +13,7 @@ var previewReplace = reads(contract.Contract{
 	Title: "Preview a replacement",
 	Core:  true,
 	Doc: "Show what replace_text would answer to the same arguments, with the diff, and change nothing. " +
-		"For a large or risky edit; a plain one needs no preview. Refused where replace_text would be.",
+		"For a large or risky edit; a plain one needs no preview.",
 	Codes: replaceText.Codes,
 }, runPreviewReplace)
 
@@ -22,9 +22,9 @@ type previewReplaceOut struct {
 	Diff      *string          `json:"diff,omitempty" doc:"what would change, as a unified diff"`
 	Line      int              `json:"line,omitempty"`
 	Version   contract.Version `json:"version,omitzero" doc:"the file's version now"`
-	Untrusted bool             `json:"untrusted,omitempty"`
-	rebase
-	miss
+	Untrusted bool             `json:"untrusted,omitempty" outline:"-"`
+	rebase    `outline:"-"`
+	miss      `outline:"-"`
 }
 
 func runPreviewReplace(ctx context.Context, r Reader, in replaceTextIn) (previewReplaceOut, error) {

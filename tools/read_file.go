@@ -28,7 +28,7 @@ var readCodes = []envelope.Code{
 }
 
 type readFileIn struct {
-	Path   contract.Path `json:"path" doc:"file, relative to the root, e.g. docs/plan.md"`
+	Path   contract.Path `json:"path" doc:"file, relative to the root"`
 	Offset int           `json:"offset,omitempty" doc:"first line, from 1; negative counts from the end"`
 	Limit  int           `json:"limit,omitempty" min:"1" doc:"lines to return"`
 }

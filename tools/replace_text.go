@@ -15,7 +15,7 @@ var replaceText = writes(contract.Contract{
 	Core:  true,
 	Doc: "Replace old_text, which must occur exactly once, by new_text, byte for byte. Read the file first and send its version. " +
 		"Not for new files (create_file). E.g. {\"path\":\"docs/plan.md\",\"old_text\":\"draft\",\"new_text\":\"final\",\"observed_version\":\"…\"}. " +
-		"Returns the new version and a diff. On conflict, read again; never repeat a call blindly.",
+		"Returns the new version and a diff. On conflict, read again.",
 	Effect: contract.Effect{Destroys: true},
 	Codes: []envelope.Code{
 		envelope.NoChange, envelope.PathNotAllowed, envelope.OutsideRoot, envelope.OutsideScope, envelope.OutsideWriteScope,
@@ -28,15 +28,15 @@ var replaceText = writes(contract.Contract{
 
 type replaceTextIn struct {
 	Path            contract.Path    `json:"path" doc:"file, relative to the root"`
-	OldText         string           `json:"old_text" min:"1" doc:"exact text to replace, with enough context to be unique"`
+	OldText         string           `json:"old_text" min:"1" doc:"exact text, with enough context to be unique"`
 	NewText         string           `json:"new_text" doc:"exact text to put there"`
-	ObservedVersion contract.Version `json:"observed_version" doc:"version that your read returned"`
+	ObservedVersion contract.Version `json:"observed_version" doc:"version from your read"`
 }
 
 type replaceTextOut struct {
 	written
 	Line int `json:"line,omitempty" doc:"first line of the change, from 1"`
-	miss
+	miss `outline:"-"`
 }
 
 // miss is why old_text could not be replaced.

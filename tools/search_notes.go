@@ -47,7 +47,7 @@ type searchNotesOut struct {
 	Total     int         `json:"total"`
 	Tier      string      `json:"tier" enum:"none,exact,all,some" doc:"exact: every word as it stands; all: every word or its nearest neighbour; some: the rarest words"`
 	Truncated *truncated  `json:"truncated,omitempty"`
-	Untrusted bool        `json:"untrusted,omitempty"`
+	Untrusted bool        `json:"untrusted,omitempty" outline:"-"`
 }
 
 func runSearchNotes(ctx context.Context, r Reader, in searchNotesIn) (searchNotesOut, error) {

@@ -13,17 +13,17 @@ var searchText = reads(contract.Contract{
 	Name:  "search_text",
 	Title: "Search text in files",
 	Core:  true,
-	Doc: "Find every line that holds pattern, in all files that you may read: code, logs, exact strings. The pattern is literal text; literal:false makes it a " +
-		"regular expression (RE2). Lines and columns count from 1, and each match has the file's version. For notes by topic use search_notes.",
+	Doc: "Find every line that holds pattern, in all files that you may read: code, logs, exact strings. Literal text; literal:false makes it a " +
+		"regular expression (RE2). Returns line and column, from 1, and the file's version. For notes by topic use search_notes.",
 	Codes: append([]envelope.Code{envelope.BadPattern}, readCodes...),
 }, runSearchText)
 
 type searchTextIn struct {
 	Pattern      string        `json:"pattern" min:"1" max:"10000" doc:"text to find"`
-	Path         contract.Path `json:"path,omitzero" doc:"file or directory to search; the root if absent"`
-	Glob         contract.Glob `json:"glob,omitzero" doc:"only files whose path below path matches, e.g. **/*.go"`
+	Path         contract.Path `json:"path,omitzero" doc:"file or directory; the root if absent"`
+	Glob         contract.Glob `json:"glob,omitzero" doc:"only files that match below path, e.g. **/*.go"`
 	Literal      bool          `json:"literal,omitempty" default:"true" doc:"false: a regular expression"`
-	IgnoreCase   bool          `json:"ignore_case,omitempty"`
+	IgnoreCase   bool          `json:"ignore_case,omitempty" doc:"A and a are the same"`
 	ContextLines int           `json:"context_lines,omitempty" min:"0" max:"20" doc:"lines to show before and after"`
 	Offset       int           `json:"offset,omitempty" min:"0" doc:"matches to skip"`
 }
@@ -46,7 +46,7 @@ type searchTextOut struct {
 	TotalIsExact  bool        `json:"total_is_exact"`
 	FilesSearched int         `json:"files_searched"`
 	Truncated     *truncated  `json:"truncated,omitempty"`
-	Untrusted     bool        `json:"untrusted,omitempty"`
+	Untrusted     bool        `json:"untrusted,omitempty" outline:"-"`
 }
 
 func runSearchText(ctx context.Context, r Reader, in searchTextIn) (searchTextOut, error) {
