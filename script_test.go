@@ -310,6 +310,16 @@ func startClient(t *testing.T, o options, directories ...string) *client {
 // request sends one request and returns its result.
 func (c *client) request(t *testing.T, method, params string) map[string]any {
 	t.Helper()
+	var result map[string]any
+	if err := json.Unmarshal(c.raw(t, method, params), &result); err != nil {
+		t.Fatalf("%s: %v", method, err)
+	}
+	return result
+}
+
+// raw sends one request and returns its result as it was written.
+func (c *client) raw(t *testing.T, method, params string) json.RawMessage {
+	t.Helper()
 	c.id++
 	if _, err := fmt.Fprintf(c.in, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", c.id, method, params); err != nil {
 		t.Fatal(err)
@@ -320,7 +330,7 @@ func (c *client) request(t *testing.T, method, params string) map[string]any {
 	}
 	var message struct {
 		ID     int
-		Result map[string]any
+		Result json.RawMessage
 		Error  any
 	}
 	if err := json.Unmarshal(line, &message); err != nil {
