@@ -90,8 +90,13 @@ func glob(t testing.TB, pattern string) contract.Glob {
 	return g
 }
 
+// plainAnyone is anyone who answers for whole directories.
+type plainAnyone struct{ anyone }
+
+func (plainAnyone) AllowsPlain(Access, contract.Path) bool { return true }
+
 func BenchmarkFind20k(b *testing.B) {
-	r := open(b, Options{Roots: []Root{{Dir: corpusTree(b)}}}).Reader(anyone{})
+	r := open(b, Options{Roots: []Root{{Dir: corpusTree(b)}}}).Reader(plainAnyone{})
 	g := glob(b, "**/*.qtx")
 	for b.Loop() {
 		f, err := r.Find(b.Context(), contract.Path{}, g, Window{Limit: 1000})
@@ -102,7 +107,7 @@ func BenchmarkFind20k(b *testing.B) {
 }
 
 func BenchmarkFindAll20k(b *testing.B) {
-	r := open(b, Options{Roots: []Root{{Dir: corpusTree(b)}}}).Reader(anyone{})
+	r := open(b, Options{Roots: []Root{{Dir: corpusTree(b)}}}).Reader(plainAnyone{})
 	g := glob(b, "**")
 	for b.Loop() {
 		f, err := r.Find(b.Context(), contract.Path{}, g, Window{Limit: 1000})
@@ -120,7 +125,7 @@ func BenchmarkList5000(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	r := open(b, Options{Roots: []Root{{Dir: dir}}}).Reader(anyone{})
+	r := open(b, Options{Roots: []Root{{Dir: dir}}}).Reader(plainAnyone{})
 	for b.Loop() {
 		l, err := r.List(b.Context(), contract.Path{}, Window{Limit: 1000})
 		if err != nil || l.Total != 5000 || len(l.Entries) != 1000 {
@@ -130,7 +135,7 @@ func BenchmarkList5000(b *testing.B) {
 }
 
 func BenchmarkSearch20k(b *testing.B) {
-	r := open(b, Options{Roots: []Root{{Dir: corpusTree(b)}}}).Reader(anyone{})
+	r := open(b, Options{Roots: []Root{{Dir: corpusTree(b)}}}).Reader(plainAnyone{})
 	for name, c := range map[string]struct {
 		query Query
 		want  int
@@ -155,7 +160,7 @@ func BenchmarkSearch20k(b *testing.B) {
 func BenchmarkLines1KB(b *testing.B) {
 	dir := b.TempDir()
 	plant(b, dir, map[string]string{"read/1k.txt": string(corpusText(rand.New(rand.NewPCG(1, 1)), 1024))})
-	r := open(b, Options{Roots: []Root{{Dir: dir}}}).Reader(anyone{})
+	r := open(b, Options{Roots: []Root{{Dir: dir}}}).Reader(plainAnyone{})
 	p := path(b, "read/1k.txt")
 	for b.Loop() {
 		if page, err := r.Lines(b.Context(), p, LineRange{Limit: 2000, MaxBytes: 256 << 10}); err != nil || page.Text == "" {
@@ -167,7 +172,7 @@ func BenchmarkLines1KB(b *testing.B) {
 func BenchmarkLinesMiddle10MB(b *testing.B) {
 	dir := b.TempDir()
 	plant(b, dir, map[string]string{"10m.txt": string(corpusText(rand.New(rand.NewPCG(1, 1)), 10<<20))})
-	r := open(b, Options{Roots: []Root{{Dir: dir}}}).Reader(anyone{})
+	r := open(b, Options{Roots: []Root{{Dir: dir}}}).Reader(plainAnyone{})
 	p := path(b, "10m.txt")
 	time.Sleep(2 * settling)
 	for b.Loop() {
@@ -182,7 +187,7 @@ func BenchmarkLinesFirst10MB(b *testing.B) {
 	dir := b.TempDir()
 	plant(b, dir, map[string]string{"10m.txt": string(corpusText(rand.New(rand.NewPCG(1, 1)), 10<<20))})
 	w := open(b, Options{Roots: []Root{{Dir: dir}}})
-	r := w.Reader(anyone{})
+	r := w.Reader(plainAnyone{})
 	p := path(b, "10m.txt")
 	for b.Loop() {
 		w.facts = factCache{}

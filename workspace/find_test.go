@@ -280,3 +280,26 @@ func TestSkips(t *testing.T) {
 		t.Errorf("counts are %d, %d, %d", s.Count(SkipBinary), s.Count(SkipMount), s.Total())
 	}
 }
+
+// hidesDots answers for whole directories, but for names that begin with a dot.
+type hidesDots struct{}
+
+func (hidesDots) Allow(_ Access, p Place) error {
+	if p.Ignored > 0 || p.Path.Base() != "" && p.Path.Base()[0] == '.' || p.Path.Base() == "no way" {
+		return envelope.Errorf(envelope.OutsideScope, "hidden")
+	}
+	return nil
+}
+
+func (hidesDots) AllowsPlain(Access, contract.Path) bool { return true }
+
+// A guard that answers for a whole directory is still asked about hidden, ignored and odd names.
+func TestGuardOfDirectories(t *testing.T) {
+	root := world(t, map[string]string{
+		"a.md": "a", ".env": "x", "x.log": "x", ".gitignore": "*.log\nout/\n", "no way": "x", "caf\u00e9": "x", "out/b.md": "x", ".git/c": "x",
+	})
+	f, err := reader(t, root, false, hidesDots{}).Find(t.Context(), contract.Path{}, glob(t, "**"), Window{})
+	if err != nil || foundNames(f) != "a.md caf\u00e9" {
+		t.Errorf("got %q, %v", foundNames(f), err)
+	}
+}

@@ -18,6 +18,15 @@ import (
 // While a walk reads a directory somebody may move it, and a hidden one to its place. So no name of a directory is told
 // before the directory was seen, after the names had been read, at the path that the guard allowed.
 
+// DirectoryGuard is a [Guard] that can answer for many files of a directory at once, which saves a walk most of its
+// questions.
+type DirectoryGuard interface {
+	Guard
+	// AllowsPlain tells whether Allow returns nil for a and each file directly in dir that no ignore file names and
+	// whose name is plain: ASCII letters, digits, '_', '-' and '.', and no '.' at the start.
+	AllowsPlain(a Access, dir contract.Path) bool
+}
+
 // temporary begins the names of our own temporary files, which no walk or listing shows.
 const (
 	temporaryPrefix = ".writ-"
@@ -241,6 +250,7 @@ type dirVisit struct {
 	dir    *directory
 	chain  *ignoreChain
 	choice chooser
+	plain  bool // the guard lets every plain name be read
 	seen   bool // isHere has looked
 	here   bool // what it saw
 	found  []directory
@@ -278,6 +288,9 @@ func (v *dirVisit) prepare(entries []dirEntry) {
 	if v.w.choose != nil {
 		v.choice = v.w.choose(v.w.fromBase(v.dir.path))
 	}
+	if g, ok := v.w.guard.(DirectoryGuard); ok && v.dir.ignored == 0 {
+		v.plain = g.AllowsPlain(Read, v.dir.path)
+	}
 }
 
 func lists(entries []dirEntry, name string) bool {
@@ -303,6 +316,9 @@ func (v *dirVisit) entry(e dirEntry) {
 func (v *dirVisit) mayRead(name string) bool {
 	if !v.speakable(name) || isTemporary(name) {
 		return false
+	}
+	if v.plain && isPlainName(name) && v.ignored(name, asFile) == 0 {
+		return v.isHere()
 	}
 	return v.allows(Read, name, asFile) && v.isHere()
 }
@@ -362,4 +378,17 @@ func (v *dirVisit) skip(err error, path contract.Path) {
 	if reason, ok := reasonOf(err); ok {
 		v.skips.add(reason, path.String())
 	}
+}
+
+// isPlainName tells whether a name is what DirectoryGuard calls plain.
+func isPlainName(name string) bool {
+	for i := range len(name) {
+		c := name[i]
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '_', c == '-', c == '.' && i > 0:
+		default:
+			return false
+		}
+	}
+	return true
 }
