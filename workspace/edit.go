@@ -140,8 +140,11 @@ func (p pieces) size() int64 {
 
 // bytes returns the pieces joined, or nil where they are too large to be remembered.
 func (p pieces) bytes() []byte {
-	if p.size() > memoryContentBytes {
+	switch {
+	case p.size() > memoryContentBytes:
 		return nil
+	case len(p) == 1:
+		return p[0]
 	}
 	return bytes.Join(p, nil)
 }

@@ -95,7 +95,10 @@ func (t *linuxTree) openRegular(ctx context.Context, q *question) (fd int, st un
 		default:
 			return notRegular(q.named(at.resolved))
 		}
-		fd, err = n.reopen(unix.O_RDONLY | unix.O_NONBLOCK | unix.O_NOCTTY)
+		fd, err = n.reopen(at.resolved)
+		if err == errMoved {
+			return err
+		}
 		if err != nil {
 			return fault(err, q.named(at.resolved))
 		}
@@ -130,7 +133,8 @@ func (t *linuxTree) load(ctx context.Context, q *question, most int64) (data []b
 	return data, fact, resolved, err
 }
 
-// readDescriptor reads a file to its end. It returns errMoved where the file changed meanwhile.
+// readDescriptor reads a file to its end. It returns errMoved where the file changed meanwhile. A file that tells no
+// size, as in /proc, may hold something all the same.
 func readDescriptor(fd int, st *unix.Stat_t, most int64) ([]byte, error) {
 	data := make([]byte, st.Size+1)
 	size := 0
@@ -142,11 +146,11 @@ func readDescriptor(fd int, st *unix.Stat_t, most int64) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if n == 0 {
-			break
-		}
 		if size += n; int64(size) > most {
 			return nil, errMoved
+		}
+		if n == 0 || int64(size) == st.Size {
+			break
 		}
 		if size == len(data) {
 			data = append(data, make([]byte, max(512, size/4))...)
@@ -286,7 +290,7 @@ func (t *linuxTree) confirm(f *os.File, resolved string) bool {
 // isAt tells whether the object of fd is at the path resolved at this instant.
 func (t *linuxTree) isAt(fd int, resolved string) bool {
 	real := *t.real.Load()
-	if real == "" {
+	if real == "" || t.folds { // /proc tells the spelling that somebody used
 		return t.leadsTo(fd, resolved)
 	}
 	at, err := procLinkIs(fd, real, resolved)
@@ -376,18 +380,33 @@ func (n *linuxNode) close() {
 	}
 }
 
-// reopen opens the very inode that is held.
-func (n *linuxNode) reopen(flags int) (int, error) {
+// reopen opens the very inode that is held, to read. It never waits, not even for a lease that another program has.
+func (n *linuxNode) reopen(resolved string) (int, error) {
+	const flags = unix.O_RDONLY | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC
 	proc := procFD()
 	if proc < 0 {
-		return -1, unix.ENOSYS
+		return n.openAgain(resolved, flags)
 	}
 	for {
-		fd, err := unix.Openat(proc, strconv.Itoa(n.fd), flags|unix.O_CLOEXEC, 0)
+		fd, err := unix.Openat(proc, strconv.Itoa(n.fd), flags, 0)
 		if err != unix.EINTR {
 			return fd, err
 		}
 	}
+}
+
+// openAgain is reopen where there is no /proc: what is opened by its path must be what is held.
+func (n *linuxNode) openAgain(resolved string, flags uint64) (int, error) {
+	fd, err := openat2(n.tree.top.fd, resolved, flags|unix.O_NOFOLLOW)
+	if err != nil {
+		return -1, lookError(err)
+	}
+	var st unix.Stat_t
+	if unix.Fstat(fd, &st) != nil || !sameObject(&st, &n.st) {
+		unix.Close(fd)
+		return -1, errMoved
+	}
+	return fd, nil
 }
 
 // linuxDir is an open directory.

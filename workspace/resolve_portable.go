@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 )
 
@@ -248,6 +249,12 @@ type portableNode struct {
 }
 
 func (n *portableNode) child(name string) (node, string, error) {
+	if n.self == nil {
+		return nil, "", fs.ErrInvalid
+	}
+	if os.PathSeparator != '/' && strings.ContainsRune(name, os.PathSeparator) {
+		return nil, "", fs.ErrNotExist // it would be taken for a path
+	}
 	info, err := n.self.Lstat(name)
 	if err != nil {
 		return nil, "", err

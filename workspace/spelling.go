@@ -11,7 +11,11 @@ import (
 // system opens what the guard was never asked about, so each name is first looked for as its directory lists it.
 
 // foldsNames tells whether the volume of the directory takes several spellings for one name. It tries names that are
-// there; where none has a letter, the volume is taken for one that does, which costs time and nothing else.
+// there: entries, then the directory's own name and those above it on the same volume. Where none has a letter, the
+// volume is taken for one that does, which costs time and nothing else.
+//
+// Linux can fold in single directories of a volume that otherwise does not (chattr +F). Such a directory is only known
+// if it is the root itself.
 func foldsNames(directory string) bool {
 	f, err := os.Open(directory)
 	if err != nil {
@@ -24,8 +28,19 @@ func foldsNames(directory string) bool {
 			return folds
 		}
 	}
-	folds, known := foldsName(filepath.Dir(directory), filepath.Base(directory))
-	return folds || !known
+	for at := directory; onSameDevice(at, filepath.Dir(at)); at = filepath.Dir(at) {
+		if folds, known := foldsName(filepath.Dir(at), filepath.Base(at)); known {
+			return folds
+		}
+	}
+	return true
+}
+
+// onSameDevice tells whether a directory and the one above it are two, on one volume.
+func onSameDevice(directory, above string) bool {
+	a, err1 := os.Stat(directory)
+	b, err2 := os.Stat(above)
+	return directory != above && err1 == nil && err2 == nil && sameDevice(a, b)
 }
 
 func foldsName(directory, name string) (folds, known bool) {
@@ -65,7 +80,7 @@ func listedName(d dir, name string, object fs.FileInfo) (string, error) {
 		if n == name {
 			return name, nil
 		}
-		if alias != "" || !strings.EqualFold(n, name) && isASCII(n) && isASCII(name) && !strings.Contains(name, "~") {
+		if alias != "" {
 			continue
 		}
 		if info, err := d.stat(n); err == nil && sameFile(info, object) {

@@ -120,7 +120,7 @@ func checkEntry(q *question, at *parent) error {
 
 // respellEntry asks the guard about the name under which the directory lists the entry, and goes on with that.
 func respellEntry(q *question, at *parent, fact fs.FileInfo) error {
-	d, err := at.dir.openEdit(".")
+	d, err := at.dir.openDir(".")
 	if err != nil {
 		return fault(err, q.quoted())
 	}
@@ -158,11 +158,12 @@ func (w Writer) take(ctx context.Context, q *question, at parent) (_ *target, er
 			t.drop()
 		}
 	}()
-	if !t.inPlace() {
-		return nil, errMoved
-	}
 	if t.f, err = at.dir.open(at.leaf); err != nil {
 		return nil, t.openFault(err)
+	}
+	// The directory may have been moved to a hidden place, and a hidden file into it, before the file was opened.
+	if !q.root.tree.confirm(t.f, at.resolved) {
+		return nil, errMoved
 	}
 	if t.fact, err = t.f.Stat(); err != nil {
 		return nil, fault(err, t.quoted())

@@ -13,8 +13,8 @@ import (
 // to be written, and breaks it before it lets anybody open the file so. A lease that is still whole is therefore a
 // proof that the bytes are those that were read after it was granted: there is no need to read them again.
 //
-// A lease is for the file's owner, or for those with CAP_LEASE, on a file system that offers it. Elsewhere the bytes
-// are read again.
+// A lease is for the file's owner, or for those with CAP_LEASE, on a file system that offers it, and it proves nothing
+// about what other machines do. Elsewhere the bytes are read again.
 type watch struct {
 	f      *os.File
 	leased bool
@@ -27,6 +27,9 @@ var errHeld = errors.New("another program has the file open for writing")
 const patience = 50 * time.Millisecond
 
 func watchFile(ctx context.Context, f *os.File) (watch, error) {
+	if !isLocal(f) {
+		return watch{f: f}, nil
+	}
 	deadline := time.Now().Add(patience)
 	for pause := 50 * time.Microsecond; ; pause *= 2 {
 		_, err := unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_RDLCK)
@@ -54,4 +57,18 @@ func (w watch) whole() bool {
 	}
 	held, err := unix.FcntlInt(w.f.Fd(), unix.F_GETLEASE, 0)
 	return err == nil && held == unix.F_RDLCK
+}
+
+// isLocal tells whether all that writes to the file goes through this kernel.
+func isLocal(f *os.File) bool {
+	var st unix.Statfs_t
+	if unix.Fstatfs(int(f.Fd()), &st) != nil {
+		return false
+	}
+	switch uint32(st.Type) {
+	case unix.FUSE_SUPER_MAGIC, unix.NFS_SUPER_MAGIC, unix.CIFS_SUPER_MAGIC, unix.SMB2_SUPER_MAGIC, unix.SMB_SUPER_MAGIC,
+		unix.V9FS_MAGIC, unix.CEPH_SUPER_MAGIC, unix.AFS_FS_MAGIC, unix.AFS_SUPER_MAGIC, unix.CODA_SUPER_MAGIC:
+		return false
+	}
+	return true
 }

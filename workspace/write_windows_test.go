@@ -4,5 +4,3 @@ import "io/fs"
 
 func umask() fs.FileMode         { return 0 }
 func ownerOf(fs.FileInfo) string { return "" }
-func setAttribute(string) bool   { return false }
-func getAttribute(string) string { return "" }

@@ -1,0 +1,3 @@
+package workspace
+
+func (t *linuxTree) pretendToFold() { t.folds = true }
