@@ -25,6 +25,8 @@ const (
 	ChangeDelete ChangeKind = "delete" // a file is gone
 	ChangeMove   ChangeKind = "move"   // a file has another path
 	ChangeMkdir  ChangeKind = "mkdir"  // directories where none were
+	ChangeRmdir  ChangeKind = "rmdir"  // empty directories are gone
+	ChangeBatch  ChangeKind = "batch"  // stands for the changes of one call together
 )
 
 // Intent is a change as it is about to be made. It holds what is needed to undo it, and to tell after a crash whether
@@ -40,10 +42,21 @@ type Intent struct {
 	// Undo holds the bytes before, as the splices that turn the bytes after into them. Unused by move and mkdir; of a
 	// delete it is one splice that inserts everything.
 	Undo []Splice
-	// Directories are those that the change makes on its way, outermost first.
+	// Directories are those that the change makes on its way, outermost first; of a rmdir those that it takes away.
 	Directories []Path
+	// Batch is the change that stands for all of the call, "" for a change of its own.
+	Batch string
+	// Reverts is the change that this one undoes, "" for none.
+	Reverts string
 	// Temp is the temporary file that the change uses beside Path, "" where it uses none. After a crash it is swept.
 	Temp string
+}
+
+// Batch is the changes of one call that are made together: all of them or none.
+type Batch struct {
+	Origin
+	Reverts string // the batch that this one undoes, "" for none
+	Intents []Intent
 }
 
 // Splice replaces Length bytes from Offset by New. Offsets count in the bytes before any splice of the same list; the
@@ -78,6 +91,9 @@ type Change struct {
 	Outcome   Outcome
 	Reverted  bool // a later change has undone it
 	Caller    string
+	Batch     string // the change that stands for all of the call, "" for a change of its own
+	// RevertedBy is the newest change that undid this one; it may have been undone itself since.
+	RevertedBy string
 }
 
 // CallRecord is what became of an earlier call.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -13,12 +14,12 @@ import (
 // insertChange takes its number from the clock, or the one after the newest change's where the clock's is not higher.
 const insertChange = `
 INSERT INTO changes(id, process, began, request_id, tool, caller, fingerprint, kind, path, destination, before, after,
-	mode, directories, temp, total, image, undo)
-VALUES(max(?, ifnull((SELECT max(id) FROM changes), 0) + 1), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+	mode, directories, temp, batch, reverts, total, image, undo)
+VALUES(max(?, ifnull((SELECT max(id) FROM changes), 0) + 1), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
 	? + ifnull((SELECT total FROM changes ORDER BY id DESC LIMIT 1), 0), ?, ?)`
 
 // settleChange leaves an outcome that is known alone: the first word on a change is the last.
-const settleChange = `UPDATE changes SET outcome = ? WHERE id = ? AND (outcome IS NULL OR outcome = 'unknown')`
+const settleChange = `UPDATE changes SET outcome = ? WHERE id = ? AND (outcome IS NULL OR outcome = 'unknown') RETURNING reverts`
 
 // Begin makes the intent durable and returns the change's name. An error means that the change must not be made. Once
 // the intent is being written, the end of ctx no longer stops it.
@@ -63,18 +64,31 @@ func (s *store) beginChange(now time.Time, in contract.Intent) (int64, error) {
 }
 
 func (s *store) insert(now time.Time, in contract.Intent, row packed) (int64, error) {
-	directories, err := packPaths(in.Directories)
-	if err != nil {
-		return 0, err
-	}
 	s.write.Lock()
 	defer s.write.Unlock()
 	if err := s.healWAL(); err != nil {
 		return 0, err
 	}
+	return s.insertRow(now, in, row)
+}
+
+// insertRow adds the row of a change; the caller holds s.write.
+func (s *store) insertRow(now time.Time, in contract.Intent, row packed) (int64, error) {
+	directories, err := packPaths(in.Directories)
+	if err != nil {
+		return 0, err
+	}
+	batch, err := parseNameOrNull(in.Batch)
+	if err != nil {
+		return 0, err
+	}
+	reverts, err := parseNameOrNull(in.Reverts)
+	if err != nil {
+		return 0, err
+	}
 	result, err := s.insertChange.Exec(proposeID(now), s.process.id, now.UnixMicro(), in.RequestID, in.Tool, in.Caller,
 		in.Fingerprint, string(in.Kind), in.Path.String(), in.To.String(), in.Before.String(), in.After.String(),
-		int64(in.Mode), directories, in.Temp, row.size, nullIfEmpty(row.image), row.splices)
+		int64(in.Mode), directories, in.Temp, batch, reverts, row.size, nullIfEmpty(row.image), row.splices)
 	if err != nil {
 		return 0, err
 	}
@@ -124,26 +138,56 @@ func (l *Ledger) End(ctx context.Context, changeID string, o contract.Outcome) e
 }
 
 func (s *store) settle(id int64, o contract.Outcome) error {
+	s.write.Lock()
+	defer s.write.Unlock()
+	return s.inTransaction(func() error { return s.settleRow(id, o) })
+}
+
+// settleRow records an outcome. That a change which undoes another is done, and that the other is undone, is one step.
+// The caller is in a transaction.
+func (s *store) settleRow(id int64, o contract.Outcome) error {
 	switch o {
 	case contract.OutcomeDone, contract.OutcomeNotDone, contract.OutcomeUnknown:
 	default:
 		return fmt.Errorf("%q is no outcome", o)
 	}
-	s.write.Lock()
-	defer s.write.Unlock()
-	result, err := s.settleChange.Exec(string(o), id)
-	if err != nil {
+	var reverts sql.NullInt64
+	err := s.settleChange.QueryRow(string(o), id).Scan(&reverts)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return s.mustBeThere(id)
+	case err != nil || o != contract.OutcomeDone || !reverts.Valid:
 		return err
 	}
-	if n, err := result.RowsAffected(); n > 0 || err != nil {
-		return err
-	}
+	return s.markReverted(reverts.Int64)
+}
+
+func (s *store) mustBeThere(id int64) error {
 	var there int
-	err = s.conn.QueryRowContext(context.Background(), "SELECT count(*) FROM changes WHERE id = ?", id).Scan(&there)
+	err := s.conn.QueryRowContext(context.Background(), "SELECT count(*) FROM changes WHERE id = ?", id).Scan(&there)
 	if err == nil && there == 0 {
 		err = unknownChange(nameOf(id))
 	}
 	return err
+}
+
+// markReverted records that a change is undone. If it had itself undone another, that one is in force again, and so on.
+// The caller is in a transaction.
+func (s *store) markReverted(undone int64) error {
+	ctx := context.Background()
+	next := sql.NullInt64{Int64: undone, Valid: true}
+	for reverted := true; next.Valid; reverted = !reverted {
+		id := next.Int64
+		if _, err := s.conn.ExecContext(ctx, "UPDATE changes SET reverted = ? WHERE id = ?", reverted, id); err != nil {
+			return err
+		}
+		// A change undoes an older one, so the walk ends.
+		row := s.conn.QueryRowContext(ctx, "SELECT max(reverts) FROM changes WHERE id = ? AND reverts < id", id)
+		if err := row.Scan(&next); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // packPaths returns the paths as a JSON list, nil for none. A path is valid UTF-8, so the list holds its exact bytes.
@@ -175,6 +219,23 @@ func unpackPaths(list []byte) ([]contract.Path, error) {
 		paths[i] = p
 	}
 	return paths, nil
+}
+
+// parseNameOrNull returns the number behind a change's name, NULL for no name.
+func parseNameOrNull(name string) (sql.NullInt64, error) {
+	if name == "" {
+		return sql.NullInt64{}, nil
+	}
+	id, err := parseName(name)
+	return sql.NullInt64{Int64: id, Valid: err == nil}, err
+}
+
+// nameOrNone is the inverse of parseNameOrNull.
+func nameOrNone(id sql.NullInt64) string {
+	if !id.Valid {
+		return ""
+	}
+	return nameOf(id.Int64)
 }
 
 func nullIfEmpty(s string) sql.NullString { return sql.NullString{String: s, Valid: s != ""} }

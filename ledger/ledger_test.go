@@ -228,23 +228,36 @@ func TestAppliedFindsTheNewestDoneChangeOfTheSameCall(t *testing.T) {
 
 func TestRevertingARevertPutsTheChangeInForce(t *testing.T) {
 	l := openNew(t)
-	var ids []string
-	for range 4 {
-		ids = append(ids, done(t, l, edit(t, "a", "1", "2")))
-	}
-	for i, want := range [][]bool{{true, false, false, false}, {false, true, false, false}, {true, false, true, false}} {
-		if err := l.MarkReverted(t.Context(), ids[i], ids[i+1]); err != nil {
+	ids := []string{done(t, l, edit(t, "a", "1", "2"))}
+	for i, want := range [][]bool{{true, false}, {false, true, false}, {true, false, true, false}} {
+		in := edit(t, "a", "1", "2")
+		in.Reverts = ids[i]
+		id := begin(t, l, in)
+		if c, _, err := l.Change(t.Context(), ids[i]); err != nil || c.Reverted || c.RevertedBy != "" {
+			t.Errorf("reverted by %q (%v, %v) before that is done", c.RevertedBy, c.Reverted, err)
+		}
+		if err := l.End(t.Context(), id, contract.OutcomeDone); err != nil {
 			t.Fatal(err)
 		}
+		ids = append(ids, id)
 		for k, id := range ids {
 			c, _, err := l.Change(t.Context(), id)
 			if err != nil || c.Reverted != want[k] {
 				t.Errorf("after %d reverts change %d is reverted: %v, error %v", i+1, k, c.Reverted, err)
 			}
+			if k <= i && c.RevertedBy != ids[k+1] {
+				t.Errorf("change %d was reverted by %q, want %q", k, c.RevertedBy, ids[k+1])
+			}
 		}
 	}
-	wantCode(t, l.MarkReverted(t.Context(), ids[0], "chg_000000000000"), envelope.UnknownChange)
-	wantCode(t, l.MarkReverted(t.Context(), "chg_000000000000", ids[0]), envelope.UnknownChange)
+	in := edit(t, "a", "1", "2")
+	in.Reverts = ids[0]
+	if err := l.End(t.Context(), begin(t, l, in), contract.OutcomeNotDone); err != nil {
+		t.Fatal(err)
+	}
+	if c, _, err := l.Change(t.Context(), ids[0]); err != nil || !c.Reverted || c.RevertedBy != ids[1] {
+		t.Errorf("a revert that was not done counts: %+v, %v", c, err)
+	}
 }
 
 func TestLargeUndoDataGoIntoAnImage(t *testing.T) {

@@ -33,7 +33,7 @@ func (s *store) outcome(ctx context.Context, requestID string) (contract.CallRec
 	if requestID == "" { // as in the rows that are no call
 		return contract.CallRecord{}, unknownRequest(requestID)
 	}
-	changes, err := s.query(ctx, "request_id = ? ORDER BY id", requestID)
+	changes, err := s.query(ctx, "request_id = ? AND kind <> 'batch' ORDER BY id", requestID)
 	if err != nil {
 		return contract.CallRecord{}, err
 	}

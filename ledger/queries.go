@@ -20,7 +20,8 @@ type Filter struct {
 	Limit  int           // how many to return at most; 0: all
 }
 
-const changeColumns = `id, request_id, began, tool, kind, path, destination, before, after, ifnull(outcome, 'unknown'), reverted, caller`
+const changeColumns = `id, request_id, began, tool, kind, path, destination, before, after, ifnull(outcome, 'unknown'), reverted, caller, batch,
+	(SELECT max(r.id) FROM changes r WHERE r.reverts = changes.id AND r.outcome = 'succeeded')`
 
 // Changes returns changes, newest first, and how many the filter matches in all. What is known not to have been done is
 // no change and is left out.
@@ -62,7 +63,7 @@ func (s *store) changes(ctx context.Context, f Filter) ([]contract.Change, int, 
 
 // condition holds no text of the filter; that goes into the arguments.
 func (f Filter) condition() (where string, args []any) {
-	where = "outcome IS NOT 'not-done'"
+	where = "outcome IS NOT 'not-done' AND kind <> 'batch'" // the changes of a batch stand for it
 	if f.Path.IsTop() {
 		return where, nil
 	}
@@ -72,7 +73,26 @@ func (f Filter) condition() (where string, args []any) {
 	return where, []any{path, below, end, path, below, end}
 }
 
-// Applied returns the newest change that the call of this fingerprint made and that was done.
+// Batch returns the changes that the change batchID stands for, in the order in which they were begun. Those that are
+// known not to have been made are left out.
+func (l *Ledger) Batch(ctx context.Context, batchID string) ([]contract.Change, error) {
+	id, err := parseName(batchID)
+	if err != nil {
+		return nil, err
+	}
+	s, err := l.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	changes, err := s.query(ctx, "batch = ? AND outcome IS NOT 'not-done' ORDER BY id", id)
+	if err != nil {
+		return nil, l.fail(s, err)
+	}
+	return changes, nil
+}
+
+// Applied returns the newest change that the call of this fingerprint made and that was done; of a batch that is one of
+// its changes.
 func (l *Ledger) Applied(ctx context.Context, fingerprint string) (contract.Change, bool, error) {
 	s, err := l.open(ctx)
 	if err != nil {
@@ -157,63 +177,6 @@ func expired(name string) error {
 	return envelope.Errorf(envelope.Expired, "The change %s can't be undone any more: the bytes from before it are no longer kept. Write the old text yourself if you know it.", name)
 }
 
-// MarkReverted records that the change by has undone the change changeID. If changeID had itself undone another, that
-// one is in force again, and so on.
-func (l *Ledger) MarkReverted(ctx context.Context, changeID, by string) error {
-	undone, err := parseName(changeID)
-	if err != nil {
-		return err
-	}
-	undoing, err := parseName(by)
-	if err != nil {
-		return err
-	}
-	s, err := l.open(context.WithoutCancel(ctx))
-	if err != nil {
-		return err
-	}
-	if err := s.markReverted(undone, undoing); err != nil {
-		return l.fail(s, err)
-	}
-	return nil
-}
-
-func (s *store) markReverted(undone, undoing int64) error {
-	ctx := context.Background()
-	s.write.Lock()
-	defer s.write.Unlock()
-	return s.inTransaction(func() error {
-		if err := s.mustUpdate("UPDATE changes SET reverts = ? WHERE id = ?", undone, undoing); err != nil {
-			return err
-		}
-		next := sql.NullInt64{Int64: undone, Valid: true}
-		for reverted := true; next.Valid; reverted = !reverted {
-			id := next.Int64
-			if err := s.mustUpdate("UPDATE changes SET reverted = ? WHERE id = ?", reverted, id); err != nil {
-				return err
-			}
-			// A change undoes an older one, so the walk ends.
-			row := s.conn.QueryRowContext(ctx, "SELECT max(reverts) FROM changes WHERE id = ? AND reverts < id", id)
-			if err := row.Scan(&next); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// mustUpdate runs an update of the one change whose number is the last argument.
-func (s *store) mustUpdate(update string, args ...any) error {
-	result, err := s.conn.ExecContext(context.Background(), update, args...)
-	if err != nil {
-		return err
-	}
-	if n, err := result.RowsAffected(); err != nil || n == 1 {
-		return err
-	}
-	return unknownChange(nameOf(args[len(args)-1].(int64)))
-}
-
 func (s *store) query(ctx context.Context, where string, args ...any) ([]contract.Change, error) {
 	rows, err := s.readers.QueryContext(ctx, "SELECT "+changeColumns+" FROM changes WHERE "+where, args...)
 	if err != nil {
@@ -240,12 +203,15 @@ func scanChange(rows *sql.Rows) (contract.Change, error) {
 	var c contract.Change
 	var id, began int64
 	var kind, outcome string
+	var batch, revertedBy sql.NullInt64
 	var f changeFields
-	err := rows.Scan(&id, &c.RequestID, &began, &c.Tool, &kind, &f.path, &f.to, &f.before, &f.after, &outcome, &c.Reverted, &c.Caller)
+	err := rows.Scan(&id, &c.RequestID, &began, &c.Tool, &kind, &f.path, &f.to, &f.before, &f.after, &outcome, &c.Reverted,
+		&c.Caller, &batch, &revertedBy)
 	if err != nil {
 		return c, err
 	}
 	c.ID, c.Time = nameOf(id), time.UnixMicro(began).UTC()
+	c.Batch, c.RevertedBy = nameOrNone(batch), nameOrNone(revertedBy)
 	c.Kind, c.Outcome = contract.ChangeKind(kind), contract.Outcome(outcome)
 	if c.Path, c.To, err = f.paths(); err != nil {
 		return c, err

@@ -30,6 +30,59 @@ func (l *Ledger) Pending(ctx context.Context) ([]PendingIntent, error) {
 	return pending, nil
 }
 
+// Interrupted tells whether a change at the place was begun by a process that ended before it could say what became of
+// it. Asking costs little while there is none.
+func (l *Ledger) Interrupted(ctx context.Context, place contract.Path) (bool, error) {
+	s, err := l.open(ctx)
+	if err != nil {
+		return false, err
+	}
+	interrupted, err := s.interrupted(ctx, place)
+	if err != nil {
+		return false, l.fail(s, err)
+	}
+	return interrupted, nil
+}
+
+// selectOpenAt reads the few open changes alone, by their index.
+const selectOpenAt = `SELECT DISTINCT process FROM changes INDEXED BY changes_open
+WHERE outcome IS NULL AND process <> ?1 AND (path = ?2 OR destination = ?2)`
+
+func (s *store) interrupted(ctx context.Context, place contract.Path) (bool, error) {
+	processes, err := s.openAt(ctx, place)
+	if err != nil || len(processes) == 0 {
+		return false, err
+	}
+	unlock, err := lockDir(ctx, s.dir)
+	if err != nil {
+		return false, err
+	}
+	defer unlock()
+	for _, id := range processes {
+		if alive, err := isAlive(markOf(s.dir, id)); !alive || err != nil {
+			return !alive, err
+		}
+	}
+	return false, nil
+}
+
+func (s *store) openAt(ctx context.Context, place contract.Path) ([]int64, error) {
+	rows, err := s.readers.QueryContext(ctx, selectOpenAt, s.process.id, place.String())
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var processes []int64
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		processes = append(processes, id)
+	}
+	return processes, rows.Err()
+}
+
 // Settle records what became of a change that was cut short. Two processes may settle the same one: the first word
 // stands. A change settled as unknown may be settled again, once more is known.
 func (l *Ledger) Settle(ctx context.Context, changeID string, o contract.Outcome) error {
@@ -37,7 +90,7 @@ func (l *Ledger) Settle(ctx context.Context, changeID string, o contract.Outcome
 }
 
 const selectPending = `
-SELECT id, process, request_id, tool, caller, fingerprint, kind, path, destination, before, after, mode, directories, temp
+SELECT id, process, request_id, tool, caller, fingerprint, kind, path, destination, before, after, mode, directories, temp, batch
 FROM changes WHERE outcome IS NULL ORDER BY id`
 
 func (s *store) pending(ctx context.Context) ([]PendingIntent, error) {
@@ -67,7 +120,7 @@ func (s *store) markAlive(ctx context.Context, pending []PendingIntent, processe
 		return err
 	}
 	defer unlock()
-	alive := map[int64]bool{s.process.id: true}
+	alive := map[int64]bool{s.process.id: true} // its own mark is locked by itself, and must not be tried
 	for i, id := range processes {
 		if _, asked := alive[id]; !asked {
 			if alive[id], err = isAlive(markOf(s.dir, id)); err != nil {
@@ -82,13 +135,14 @@ func (s *store) markAlive(ctx context.Context, pending []PendingIntent, processe
 func scanPending(rows *sql.Rows) (p PendingIntent, process int64, err error) {
 	var id int64
 	var kind string
+	var batch sql.NullInt64
 	var f changeFields
 	in := &p.Intent
 	if err := rows.Scan(&id, &process, &in.RequestID, &in.Tool, &in.Caller, &in.Fingerprint, &kind, &f.path, &f.to,
-		&f.before, &f.after, &in.Mode, &f.directories, &in.Temp); err != nil {
+		&f.before, &f.after, &in.Mode, &f.directories, &in.Temp, &batch); err != nil {
 		return p, 0, err
 	}
-	p.ID, in.Kind = nameOf(id), contract.ChangeKind(kind)
+	p.ID, in.Kind, in.Batch = nameOf(id), contract.ChangeKind(kind), nameOrNone(batch)
 	if in.Path, in.To, err = f.paths(); err != nil {
 		return p, 0, err
 	}

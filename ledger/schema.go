@@ -12,8 +12,9 @@ const (
 // changes.id is the number behind a change's name; see [nameOf]. outcome is NULL while the change is open. total is the
 // sum of undo bytes of this row and all before it, so that what the rows after any point hold is one subtraction.
 // Either image names the file that holds the new bytes of the splices, or they follow the splices; see [packUndo].
-// reverts names the change that this one has undone. batch is the change that stands for the whole batch; no tool
-// fills it yet.
+// reverts names the change that this one undoes, once it is done; reverted tells whether a change has been undone. batch
+// is the change, of kind batch, that stands for all changes of one call. That one is open for as long as an atomic batch
+// is; that of a batch whose changes stand alone is done from the start.
 //
 // kept has one row: undo data of changes up to id through are dropped.
 //
@@ -48,6 +49,8 @@ CREATE INDEX changes_by_request ON changes(request_id);
 CREATE INDEX changes_by_fingerprint ON changes(fingerprint);
 CREATE INDEX changes_open ON changes(process) WHERE outcome IS NULL;
 CREATE INDEX changes_by_image ON changes(image) WHERE image IS NOT NULL;
+CREATE INDEX changes_by_batch ON changes(batch) WHERE batch IS NOT NULL;
+CREATE INDEX changes_that_revert ON changes(reverts) WHERE reverts IS NOT NULL;
 CREATE TABLE kept(one INTEGER PRIMARY KEY CHECK(one = 1), through INTEGER NOT NULL) STRICT;
 INSERT INTO kept VALUES(1, 0);
 CREATE TABLE calls(
