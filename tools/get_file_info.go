@@ -46,29 +46,26 @@ type getFileInfoOut struct {
 }
 
 func runGetFileInfo(ctx context.Context, r Reader, in getFileInfoIn) (getFileInfoOut, error) {
-	info, err := r.Files.Stat(ctx, in.Path)
-	if err != nil {
-		return getFileInfoOut{}, err
+	facts, err := r.Files.Facts(ctx, in.Path)
+	switch envelope.CodeOf(err) {
+	case envelope.IsDirectory, envelope.NotARegularFile, envelope.TooLarge:
+		// There are no bytes to tell of, or none that are read: then there is no version.
+		if facts.Info, err = r.Files.Stat(ctx, in.Path); err != nil {
+			return getFileInfoOut{}, err
+		}
+	default:
+		if err != nil {
+			return getFileInfoOut{}, err
+		}
 	}
 	out := getFileInfoOut{
-		Path: in.Path, ResolvedPath: info.Resolved, Kind: string(info.Kind), Size: info.Size,
-		Modified: info.Modified.UTC().Truncate(time.Second), Mode: fmt.Sprintf("%04o", info.Mode.Perm()),
-		Access: r.access(info.Resolved),
+		Path: in.Path, ResolvedPath: facts.Resolved, Kind: string(facts.Kind), Size: facts.Size,
+		Modified: facts.Modified.UTC().Truncate(time.Second), Mode: fmt.Sprintf("%04o", facts.Mode.Perm()),
+		Version: facts.Version, Access: r.access(facts.Resolved),
 	}
-	if info.Links > 1 && info.Kind == workspace.KindFile {
-		out.HardLinks = int(info.Links)
+	if facts.Links > 1 && facts.Kind == workspace.KindFile {
+		out.HardLinks = int(facts.Links)
 	}
-	if info.Kind != workspace.KindFile {
-		return out, nil
-	}
-	facts, err := r.Files.Facts(ctx, in.Path)
-	if envelope.CodeOf(err) == envelope.TooLarge {
-		return out, nil // its bytes are not read, so there is no version; size tells why
-	}
-	if err != nil {
-		return getFileInfoOut{}, err
-	}
-	out.Version = facts.Version
 	if facts.IsText() {
 		out.Encoding, out.LineEndings = facts.Encoding, facts.LineEndings
 		out.BOM, out.FinalNewline, out.TotalLines = &facts.BOM, &facts.FinalNewline, &facts.Lines
@@ -79,12 +76,13 @@ func runGetFileInfo(ctx context.Context, r Reader, in getFileInfoIn) (getFileInf
 // access tells what the caller may do with a place that it can see.
 func (r Reader) access(p contract.Path) access {
 	a := access{Read: "allow", Write: "allow"}
-	if r.Files.Judge(workspace.Read, p) != nil {
+	read, write := r.Files.Rights(p)
+	if read != nil {
 		a.Read = "never"
 	}
-	switch err := r.Files.Judge(workspace.Write, p); {
-	case err == nil:
-	case envelope.CodeOf(err) == envelope.ApprovalRequired:
+	switch {
+	case write == nil:
+	case envelope.CodeOf(write) == envelope.ApprovalRequired:
 		a.Write = "ask"
 	default:
 		a.Write = "never"

@@ -18,6 +18,15 @@ func (r Reader) Judge(a Access, resolved contract.Path) error {
 	return q.ask(a, q.rel, asFile)
 }
 
+// Rights is [Reader.Judge] for reading and for writing.
+func (r Reader) Rights(resolved contract.Path) (read, write error) {
+	q, err := r.w.question(r.guard, resolved, Read)
+	if err != nil {
+		return err, err
+	}
+	return q.ask(Read, q.rel, asFile), q.ask(Write, q.rel, asFile)
+}
+
 // Ignored counts the segments of the shortest prefix of p that an ignore file names; 0: none does.
 func (w *Workspace) Ignored(p contract.Path) int {
 	var seen seer
