@@ -83,6 +83,7 @@ type walking struct {
 	guard  Guard
 	choose func(dir string) chooser // takes the path from base; nil chooses all
 	visit  func(worker int, v *Visited)
+	arrive func(d *directory) // called before a directory is read; it may be nil
 	// onlyBelow refuses a base that is a file.
 	onlyBelow bool
 
@@ -263,6 +264,9 @@ const yieldEvery = 32
 
 func (v *dirVisit) run() {
 	runtime.Gosched()
+	if v.w.arrive != nil {
+		v.w.arrive(v.dir)
+	}
 	entries, err := v.scan.enter(v.dir.rel)
 	if err != nil {
 		v.skip(err, v.dir.path)
