@@ -38,7 +38,8 @@ func ParsePath(name string) (Path, error) {
 	case strings.IndexByte(name, 0) >= 0:
 		return refuse("it holds a NUL character.")
 	case isAbsolute(name):
-		return refuse("it is absolute. Give a path relative to the root, such as docs/plan.md.")
+		_, err := refuse("it is absolute. Give a path relative to the root, such as docs/plan.md.")
+		return Path{}, err.(*envelope.Error).With("path", name) // for the gate, which may know the relative form
 	}
 	for segment := range strings.SplitSeq(name, "/") {
 		switch {
