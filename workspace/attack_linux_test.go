@@ -159,7 +159,7 @@ func raceOpening(t *testing.T, mode, op, victim string, portable bool) {
 	wr := w.Writer(scope{hidden: []string{"priv"}}, nil, contract.Origin{})
 	attack(t, "flip", top, mode)
 	opened, refused := 0, 0
-	for end := time.Now().Add(attackTime(80 * time.Millisecond)); time.Now().Before(end); {
+	for end := time.Now().Add(attackTime(40 * time.Millisecond)); time.Now().Before(end); {
 		got, err := openVictim(t, wr, op, path(t, victim))
 		if err != nil {
 			refused++

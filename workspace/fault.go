@@ -17,11 +17,11 @@ func fault(err error, place string) error {
 	if err == nil || errors.As(err, &told) {
 		return err
 	}
-	code, why := diagnose(err)
+	code, why := reasonFor(err)
 	return &envelope.Error{Code: code, Message: place + " " + why, Err: plain(err)}
 }
 
-func diagnose(err error) (envelope.Code, string) {
+func reasonFor(err error) (envelope.Code, string) {
 	switch {
 	case errors.Is(err, errMoved):
 		return envelope.ChangedDuringCall, "was moved or replaced while it was used. Try again."
