@@ -1,53 +1,60 @@
 package main
 
 import (
-	"bufio"
-	"context"
+	"encoding/base64"
 	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"golang.org/x/tools/txtar"
 
 	"writ/contract"
-	"writ/server"
-	"writ/tools"
 )
 
 // Each tool has a script, testdata/tools/NAME.txtar, that calls it over the stdio transport. Its sections are carried
-// out in order:
+// out in order. Somebody who is not the server does this to the root:
 //
-//	policy              a policy file, before all else; without it everything may be written
-//	file PATH           somebody writes a file
+//	file PATH           writes a file
 //	base64 PATH         the same, for bytes that are no text
-//	link PATH           somebody makes a symbolic link; the section is its target
-//	remove PATH         somebody removes a file
-//	call NAME           a call; arguments of the script's own tool, or TOOL and arguments
-//	want NAME           what the envelope of that call holds: a part of it, as JSON
-//	text NAME           the text block of that call
+//	repeat N PATH       writes a file that holds the section's text N times
+//	directory PATH      makes a directory
+//	link PATH           makes a symbolic link; the section is its target
+//	hardlink PATH       gives the file that the section names one more name
+//	mode PATH           sets the permission bits, octal
+//	fifo PATH           makes a FIFO
+//	remove PATH         removes a file
+//
+// The server is asked, and its answers and the disk looked at:
+//
+//	policy              (re)starts the server under this policy file; without any, all may be written
+//	call NAME           makes a call; the section holds arguments of the script's own tool, or TOOL and arguments
+//	repeat-call N NAME  the same N times; the last answer is kept
+//	want NAME           what the envelope of that call holds: a part of it, as JSON; null where there is no such field
+//	text NAME           the text blocks of that call, joined
+//	block NAME          a part of the second block of that call, as JSON
 //	after PATH          what the file holds now
+//	after-base64 PATH   the same, for bytes that are no text
 //	absent PATH         nothing is there now
 //
 // In arguments and wants $version(PATH) is the version of a file on disk as the section is reached, $zero a version of
-// no file, and $NAME(call) the field NAME of an earlier answer, such as $change_id(first edit).
+// no file, $root the root's absolute path, $long(N) a text of N characters, and $NAME(call) the text field NAME of an
+// earlier answer, such as $change_id(first edit).
 //
-// go test -run Script -update rewrites the wants: each keeps its fields and gets the values that came.
+// Whatever a script wants, the codes of every answer must be those of the tool's contract and of the answer's status.
+//
+// go test -run Scripts -update rewrites the wants that differ: each keeps its fields and gets the values that came.
 var update = flag.Bool("update", false, "rewrite what scripts and golden files want")
 
 func TestScripts(t *testing.T) {
-	scripts, err := filepath.Glob("testdata/tools/*.txtar")
-	if err != nil || len(scripts) == 0 {
-		t.Fatalf("no scripts: %v", err)
-	}
-	for _, file := range scripts {
+	for _, file := range scripts(t) {
 		tool := strings.TrimSuffix(filepath.Base(file), ".txtar")
 		t.Run(tool, func(t *testing.T) {
 			t.Parallel()
@@ -55,90 +62,133 @@ func TestScripts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := newScript(t, tool, archive)
+			s := newScript(t, tool)
 			for i := range archive.Files {
 				s.section(&archive.Files[i])
 			}
-			if *update {
-				if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
-					t.Fatal(err)
-				}
+			if s.rewritten {
+				s.must(os.WriteFile(file, txtar.Format(archive), 0o644))
 			}
 		})
 	}
 }
 
+func scripts(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob("testdata/tools/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scripts: %v", err)
+	}
+	return files
+}
+
 // script is one run of a script.
 type script struct {
 	*testing.T
-	tool    string
-	root    string
-	client  *client
-	answers map[string]*answered
+	tool      string
+	base      string // holds the root, the state and the policy
+	root      string
+	client    *client // nil until the first call
+	answers   map[string]*answered
+	rewritten bool // a want was
 }
 
-// answered is the answer to one call.
-type answered struct {
-	tool     string
-	envelope map[string]any
-	texts    []string
-}
-
-func newScript(t *testing.T, tool string, archive *txtar.Archive) *script {
+func newScript(t *testing.T, tool string) *script {
 	base := t.TempDir()
-	s := &script{T: t, tool: tool, root: filepath.Join(base, "root"), answers: map[string]*answered{}}
-	if err := os.Mkdir(s.root, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	o := options{profile: "all", state: filepath.Join(base, "state"), write: []string{"**"}}
-	if len(archive.Files) > 0 && archive.Files[0].Name == "policy" {
-		o.write, o.policyFile = nil, filepath.Join(base, "writ.yaml")
-		if err := os.WriteFile(o.policyFile, archive.Files[0].Data, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	s.client = startClient(t, o, s.root)
+	s := &script{T: t, tool: tool, base: base, root: filepath.Join(base, "root"), answers: map[string]*answered{}}
+	s.must(os.Mkdir(s.root, 0o755))
 	return s
 }
 
 func (s *script) section(f *txtar.File) {
 	kind, name, _ := strings.Cut(f.Name, " ")
-	file := filepath.Join(s.root, filepath.FromSlash(name))
-	text := string(f.Data)
 	switch kind {
 	case "policy":
-	case "file":
-		s.must(os.MkdirAll(filepath.Dir(file), 0o755))
-		s.must(os.WriteFile(file, f.Data, 0o644))
-	case "base64":
-		s.must(os.MkdirAll(filepath.Dir(file), 0o755))
-		var data []byte
-		s.must(json.Unmarshal([]byte(`"`+strings.TrimSpace(text)+`"`), &data))
-		s.must(os.WriteFile(file, data, 0o644))
-	case "link":
-		s.must(os.MkdirAll(filepath.Dir(file), 0o755))
-		s.must(os.Symlink(strings.TrimSpace(text), file))
-	case "remove":
-		s.must(os.Remove(file))
+		s.start(f.Data)
 	case "call":
-		s.call(name, s.expand(text))
+		s.call(name, s.expand(string(f.Data)), 1)
+	case "repeat-call":
+		times, name := s.counted(name)
+		s.call(name, s.expand(string(f.Data)), times)
 	case "want":
 		s.want(name, f)
 	case "text":
-		if got := strings.Join(s.answer(name).texts, ""); got != text {
-			s.Errorf("%s: the text is %q, want %q", name, got, text)
+		if got := strings.Join(s.answer(name).texts, ""); got != string(f.Data) {
+			s.Errorf("%s: the text is %q, want %q", name, got, f.Data)
 		}
+	case "block":
+		s.block(name, f.Data)
+	default:
+		s.disk(kind, name, f.Data)
+	}
+}
+
+// disk does something to the root, or looks at it.
+func (s *script) disk(kind, name string, data []byte) {
+	times := 1
+	if kind == "repeat" {
+		times, name = s.counted(name)
+	}
+	file := filepath.Join(s.root, filepath.FromSlash(name))
+	text := strings.TrimSpace(string(data))
+	switch kind {
+	case "after", "after-base64", "absent", "mode", "remove":
+	default:
+		s.must(os.MkdirAll(filepath.Dir(file), 0o755))
+	}
+	switch kind {
+	case "file", "repeat":
+		s.must(os.WriteFile(file, []byte(strings.Repeat(string(data), times)), 0o644))
+	case "base64":
+		s.must(os.WriteFile(file, s.base64(text), 0o644))
+	case "directory":
+		s.must(os.MkdirAll(file, 0o755))
+	case "link":
+		s.must(os.Symlink(s.expand(text), file))
+	case "hardlink":
+		s.must(os.Link(filepath.Join(s.root, text), file))
+	case "mode":
+		bits, err := strconv.ParseUint(text, 8, 12)
+		s.must(err)
+		s.must(os.Chmod(file, os.FileMode(bits)))
+	case "fifo":
+		s.must(makeFIFO(file))
+	case "remove":
+		s.must(os.RemoveAll(file))
 	case "after":
-		if got, err := os.ReadFile(file); err != nil || string(got) != text {
-			s.Errorf("%s holds %q (%v), want %q", name, got, err, text)
-		}
+		s.after(name, file, data)
+	case "after-base64":
+		s.after(name, file, s.base64(text))
 	case "absent":
 		if _, err := os.Lstat(file); err == nil {
 			s.Errorf("%s is there", name)
 		}
 	default:
-		s.Fatalf("there is no section %q", f.Name)
+		s.Fatalf("there is no section %q", kind)
 	}
+}
+
+func (s *script) after(name, file string, want []byte) {
+	s.Helper()
+	if got, err := os.ReadFile(file); err != nil || string(got) != string(want) {
+		s.Errorf("%s holds %q (%v), want %q", name, got, err, want)
+	}
+}
+
+func (s *script) base64(text string) []byte {
+	s.Helper()
+	data, err := base64.StdEncoding.DecodeString(text)
+	s.must(err)
+	return data
+}
+
+// counted splits "N name".
+func (s *script) counted(text string) (int, string) {
+	s.Helper()
+	number, name, _ := strings.Cut(text, " ")
+	n, err := strconv.Atoi(number)
+	s.must(err)
+	return n, name
 }
 
 func (s *script) must(err error) {
@@ -146,6 +196,22 @@ func (s *script) must(err error) {
 	if err != nil {
 		s.Fatal(err)
 	}
+}
+
+// start serves the root, under a policy unless that is nil. A server that runs is stopped first; the state stays.
+func (s *script) start(policy []byte) {
+	s.Helper()
+	if s.client != nil {
+		s.client.stop(s.T)
+	}
+	o := options{profile: "all", state: filepath.Join(s.base, "state")}
+	if policy == nil {
+		o.write = []string{"**"}
+	} else {
+		o.policyFile = filepath.Join(s.base, "writ.yaml")
+		s.must(os.WriteFile(o.policyFile, policy, 0o644))
+	}
+	s.client = startClient(s.T, o, s.root)
 }
 
 func (s *script) answer(name string) *answered {
@@ -159,8 +225,11 @@ func (s *script) answer(name string) *answered {
 
 var startsWithTool = regexp.MustCompile(`^([a-z_]+)\s+(\{[\s\S]*)`)
 
-func (s *script) call(name, text string) {
+func (s *script) call(name, text string, times int) {
 	s.Helper()
+	if s.client == nil {
+		s.start(nil)
+	}
 	tool := s.tool
 	if m := startsWithTool.FindStringSubmatch(text); m != nil {
 		tool, text = m[1], m[2]
@@ -169,10 +238,12 @@ func (s *script) call(name, text string) {
 	if s.answers[name] != nil {
 		s.Fatalf("there are two calls %q", name)
 	}
-	s.answers[name] = s.client.call(s.T, tool, text)
+	for range times {
+		s.answers[name] = s.client.call(s.T, tool, text)
+	}
 }
 
-var placeholder = regexp.MustCompile(`\$(version|zero|[a-z_]+)(?:\(([^)]*)\))?`)
+var placeholder = regexp.MustCompile(`\$([a-z_]+)(?:\(([^)]*)\))?`)
 
 func (s *script) expand(text string) string {
 	return placeholder.ReplaceAllStringFunc(text, func(word string) string {
@@ -180,7 +251,13 @@ func (s *script) expand(text string) string {
 		switch {
 		case m[1] == "zero":
 			return strings.Repeat("0", contract.VersionDigits)
-		case m[1] == "version" && m[2] != "":
+		case m[1] == "root":
+			return s.root
+		case m[1] == "long":
+			n, err := strconv.Atoi(m[2])
+			s.must(err)
+			return strings.Repeat("x", n)
+		case m[1] == "version" && m[2] != "" && s.answers[m[2]] == nil:
 			data, err := os.ReadFile(filepath.Join(s.root, m[2]))
 			s.must(err)
 			return contract.VersionOf(data).String()
@@ -200,10 +277,12 @@ func (s *script) want(name string, f *txtar.File) {
 	s.Helper()
 	a := s.answer(name)
 	var want map[string]any
-	s.must(json.Unmarshal([]byte(s.expand(string(f.Data))), &want))
+	if err := json.Unmarshal(f.Data, &want); err != nil {
+		s.Fatalf("want %s: %v", name, err)
+	}
 	var differ []string
 	for key, value := range want {
-		if !covers(value, a.envelope[key]) {
+		if !s.covers(value, a.envelope[key]) {
 			differ = append(differ, fmt.Sprintf("%s is %s, want %s", key, compact(a.envelope[key]), compact(value)))
 		}
 	}
@@ -211,20 +290,28 @@ func (s *script) want(name string, f *txtar.File) {
 		return
 	}
 	if *update {
-		for key := range want {
-			want[key] = a.envelope[key]
-		}
-		f.Data, _ = json.MarshalIndent(want, "", "  ")
+		f.Data, _ = json.MarshalIndent(s.reshape(want, a.envelope), "", "  ")
 		f.Data = append(f.Data, '\n')
+		s.rewritten = true
 		return
 	}
 	slices.Sort(differ)
 	s.Errorf("%s: %s\nin %s", name, strings.Join(differ, "\n"), compact(a.envelope))
 }
 
+func (s *script) block(name string, part []byte) {
+	s.Helper()
+	var want any
+	s.must(json.Unmarshal(part, &want))
+	blocks := s.answer(name).blocks
+	if len(blocks) < 2 || !s.covers(want, blocks[1]) {
+		s.Errorf("%s: the blocks are %.300s, want %s", name, compact(blocks), compact(want))
+	}
+}
+
 // covers tells whether got holds everything in want: the same values, objects with at least the members, lists of the
 // same length.
-func covers(want, got any) bool {
+func (s *script) covers(want, got any) bool {
 	switch want := want.(type) {
 	case map[string]any:
 		g, ok := got.(map[string]any)
@@ -232,7 +319,7 @@ func covers(want, got any) bool {
 			return false
 		}
 		for key, value := range want {
-			if !covers(value, g[key]) {
+			if !s.covers(value, g[key]) {
 				return false
 			}
 		}
@@ -243,13 +330,44 @@ func covers(want, got any) bool {
 			return false
 		}
 		for i := range want {
-			if !covers(want[i], g[i]) {
+			if !s.covers(want[i], g[i]) {
 				return false
 			}
 		}
 		return true
+	case string:
+		return s.expand(want) == got
 	}
 	return reflect.DeepEqual(want, got)
+}
+
+// reshape returns what want would have to be to cover got: its own members and placeholders, with the values of got
+// where they differ.
+func (s *script) reshape(want, got any) any {
+	if s.covers(want, got) {
+		return want
+	}
+	switch g := got.(type) {
+	case map[string]any:
+		w, ok := want.(map[string]any)
+		if !ok {
+			return got
+		}
+		for key := range w {
+			w[key] = s.reshape(w[key], g[key])
+		}
+		return w
+	case []any:
+		w, ok := want.([]any)
+		if !ok || len(w) != len(g) {
+			return got
+		}
+		for i := range w {
+			w[i] = s.reshape(w[i], g[i])
+		}
+		return w
+	}
+	return got
 }
 
 func compact(v any) string {
@@ -258,114 +376,4 @@ func compact(v any) string {
 		return err.Error()
 	}
 	return string(b)
-}
-
-// client speaks to a server of its own over stdio.
-type client struct {
-	in  io.Writer
-	out *bufio.Reader
-	id  int
-}
-
-// startClient serves the directory as `writ serve` would and returns a client that has shaken hands.
-func startClient(t *testing.T, o options, directories ...string) *client {
-	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	o.keepAlways = true
-	h, err := o.open(ctx, directories)
-	if err != nil {
-		t.Fatal(err)
-	}
-	toServer, in, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, fromServer, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := server.New(serverGate{h.gate}, server.Info{Name: "writ", Version: "test", Log: h.log})
-	done := make(chan error, 1)
-	go func() {
-		done <- s.Stdio(ctx, toServer, fromServer)
-		fromServer.Close()
-	}()
-	t.Cleanup(func() {
-		in.Close()
-		if err := <-done; err != nil {
-			t.Errorf("the server ended with %v", err)
-		}
-		cancel()
-		if err := h.close(); err != nil {
-			t.Error(err)
-		}
-		out.Close()
-		toServer.Close()
-	})
-	c := &client{in: in, out: bufio.NewReader(out)}
-	c.request(t, "initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}`)
-	return c
-}
-
-// request sends one request and returns its result.
-func (c *client) request(t *testing.T, method, params string) map[string]any {
-	t.Helper()
-	var result map[string]any
-	if err := json.Unmarshal(c.raw(t, method, params), &result); err != nil {
-		t.Fatalf("%s: %v", method, err)
-	}
-	return result
-}
-
-// raw sends one request and returns its result as it was written.
-func (c *client) raw(t *testing.T, method, params string) json.RawMessage {
-	t.Helper()
-	c.id++
-	if _, err := fmt.Fprintf(c.in, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", c.id, method, params); err != nil {
-		t.Fatal(err)
-	}
-	line, err := c.out.ReadBytes('\n')
-	if err != nil {
-		t.Fatalf("%s: no answer: %v", method, err)
-	}
-	var message struct {
-		ID     int
-		Result json.RawMessage
-		Error  any
-	}
-	if err := json.Unmarshal(line, &message); err != nil {
-		t.Fatalf("%s: %v in %s", method, err, line)
-	}
-	if message.Error != nil || message.ID != c.id {
-		t.Fatalf("%s was answered %s", method, line)
-	}
-	return message.Result
-}
-
-func (c *client) call(t *testing.T, tool, arguments string) *answered {
-	t.Helper()
-	result := c.request(t, "tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, tool, arguments))
-	a := &answered{tool: tool}
-	for i, block := range result["content"].([]any) {
-		text, _ := block.(map[string]any)["text"].(string)
-		if i > 0 {
-			a.texts = append(a.texts, text)
-			continue
-		}
-		if err := json.Unmarshal([]byte(text), &a.envelope); err != nil {
-			t.Fatalf("%s: the first block is no envelope: %v", tool, err)
-		}
-	}
-	if structured, sent := result["structuredContent"]; sent && !reflect.DeepEqual(structured, any(a.envelope)) {
-		t.Errorf("%s: structuredContent differs from the first block", tool)
-	}
-	return a
-}
-
-func allTools() []string {
-	var names []string
-	for _, t := range tools.All() {
-		names = append(names, t.Name)
-	}
-	return names
 }
