@@ -15,7 +15,7 @@ var findFiles = reads(contract.Contract{
 	Core:  true,
 	Doc: "Find files whose path matches a glob, sorted by path. * and ? stay within a name, ** crosses directories, also [a-z] and {a,b}: " +
 		"**/*.md is every Markdown file. By content: search_text, search_notes.",
-	Codes: append([]envelope.Code{envelope.BadPattern}, readCodes...),
+	Codes: append([]envelope.Code{envelope.BadPattern, envelope.NotARegularFile}, placeCodes...),
 }, runFindFiles)
 
 type findFilesIn struct {

@@ -15,7 +15,7 @@ var getFileInfo = reads(contract.Contract{
 	Title: "Facts about a file or directory",
 	Doc: "Tell what is at a path: kind, size in bytes, time of change, mode, and of a file its version, of a text file also encoding, line endings and lines; " +
 		"where a link leads; and what you may do there (access). Cheaper than reading when you only need the version.",
-	Codes: readCodes,
+	Codes: append([]envelope.Code{envelope.PrivateNote}, placeCodes...),
 }, runGetFileInfo)
 
 type getFileInfoIn struct {

@@ -14,7 +14,7 @@ var listDirectory = reads(contract.Contract{
 	Title: "List a directory",
 	Core:  true,
 	Doc:   "List one directory, sorted by name: kind, size in bytes, time of change, where a link leads. Not recursive (find_files is). What you may not read is not shown.",
-	Codes: readCodes,
+	Codes: placeCodes,
 }, runListDirectory)
 
 type listDirectoryIn struct {

@@ -20,12 +20,16 @@ var readFile = reads(contract.Contract{
 	Codes: readCodes,
 }, runReadFile)
 
-// readCodes are those of a tool that reads the text of a file.
-var readCodes = []envelope.Code{
-	envelope.PathNotAllowed, envelope.OutsideRoot, envelope.OutsideScope, envelope.NotARegularFile, envelope.PrivateNote,
-	envelope.PathNotFound, envelope.ChangedDuringCall, envelope.NotText, envelope.TooLarge, envelope.IsDirectory,
+// placeCodes are those of a tool that goes to a place, whatever it does there.
+var placeCodes = []envelope.Code{
+	envelope.PathNotAllowed, envelope.OutsideRoot, envelope.OutsideScope, envelope.PathNotFound, envelope.ChangedDuringCall,
 	envelope.NotADirectory, envelope.LinkLoop, envelope.Permission,
 }
+
+// readCodes are those of a tool that reads the text of a file.
+var readCodes = append([]envelope.Code{
+	envelope.NotARegularFile, envelope.PrivateNote, envelope.NotText, envelope.TooLarge, envelope.IsDirectory,
+}, placeCodes...)
 
 type readFileIn struct {
 	Path   contract.Path `json:"path" doc:"file, relative to the root"`
