@@ -1,11 +1,13 @@
 package gate
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
 	"writ/contract"
 	"writ/ledger"
+	"writ/tools"
 	"writ/workspace"
 )
 
@@ -35,15 +37,39 @@ func (l changeLog) mayRead(c contract.Change) bool {
 	return l.files.Judge(workspace.Read, c.Path) == nil && (c.To.IsTop() || l.files.Judge(workspace.Read, c.To) == nil)
 }
 
-// Undo returns a change, and as an intent what it takes to undo it.
-func (l changeLog) Undo(ctx context.Context, changeID string) (contract.Change, contract.Intent, error) {
-	change, undo, err := l.ledger.Change(ctx, changeID)
-	return change, contract.Intent{Undo: undo.Splices, Mode: undo.Mode, Directories: undo.Directories}, err
+// Undo returns what it takes to undo a change. One of a place that the caller may not read is unknown to him.
+func (l changeLog) Undo(ctx context.Context, changeID string) (tools.Undo, error) {
+	undo, err := l.undo(ctx, changeID)
+	if err != nil && undo.Change.ID == "" {
+		return tools.Undo{}, err
+	}
+	if undo.Change.Kind != contract.ChangeBatch {
+		if !l.mayRead(undo.Change) {
+			return tools.Undo{}, ledger.UnknownChange(changeID)
+		}
+		return undo, err
+	}
+	parts, listErr := l.ledger.Batch(ctx, changeID)
+	if listErr != nil {
+		return tools.Undo{}, listErr
+	}
+	if len(parts) == 0 || !all(parts, l.mayRead) {
+		return tools.Undo{}, ledger.UnknownChange(changeID)
+	}
+	for _, c := range parts {
+		part, partErr := l.undo(ctx, c.ID)
+		undo.Parts, err = append(undo.Parts, part), cmp.Or(err, partErr)
+	}
+	return undo, err
 }
 
-// MarkReverted records that the change by has undone changeID.
-func (l changeLog) MarkReverted(ctx context.Context, changeID, by string) error {
-	return l.ledger.MarkReverted(ctx, changeID, by)
+func (l changeLog) undo(ctx context.Context, changeID string) (tools.Undo, error) {
+	change, u, err := l.ledger.Change(ctx, changeID)
+	return tools.Undo{Change: change, Splices: u.Splices, Mode: u.Mode, Directories: u.Directories}, err
+}
+
+func all[T any](list []T, holds func(T) bool) bool {
+	return !slices.ContainsFunc(list, func(v T) bool { return !holds(v) })
 }
 
 // Outcome returns what became of an earlier call.

@@ -162,6 +162,7 @@ func (g *Gate) env(k *call) tools.Env {
 	return tools.Env{
 		Files: files, Limits: limits(g.policy.Limits()), Scope: g.scope,
 		Notes: noteFinder{g.search, noteSource{g.policy, files.Reader}}, Log: changeLog{g.ledger, files.Reader},
+		Artifacts: artifacts{g.ledger, files.Reader, k.Caller},
 	}
 }
 
@@ -170,7 +171,7 @@ func (g *Gate) journal() workspace.Journal {
 	if g.ledger == nil {
 		return nil
 	}
-	return g.ledger
+	return journal{g.ledger, g}
 }
 
 // keep returns e, or in the place of an answer that breaks its contract one that says so.

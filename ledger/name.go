@@ -56,6 +56,9 @@ func parseName(name string) (int64, error) {
 	return id, nil
 }
 
+// UnknownChange is the error of a name that no change has, or none that the caller may know of.
+func UnknownChange(name string) error { return unknownChange(name) }
+
 func unknownChange(name string) error {
 	return envelope.Errorf(envelope.UnknownChange, "There is no change %s. Use a change_id that a write or list_changes returned.", contract.Quote(name))
 }

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"io/fs"
 	"time"
 
 	"writ/contract"
@@ -12,19 +13,31 @@ import (
 type ChangeLog interface {
 	// Changes returns the changes at path or below it, newest first, and how many there are in all.
 	Changes(ctx context.Context, path contract.Path, offset, limit int) ([]contract.Change, int, error)
-	// Undo returns a change and, as an intent, what it takes to undo it. Its errors are of code unknown-change or expired.
-	Undo(ctx context.Context, changeID string) (contract.Change, contract.Intent, error)
-	// MarkReverted records that the change by has undone changeID.
-	MarkReverted(ctx context.Context, changeID, by string) error
+	// Undo returns what it takes to undo a change. Its errors are of code unknown-change, or of code expired with the
+	// change itself.
+	Undo(ctx context.Context, changeID string) (Undo, error)
 	// Outcome returns what became of an earlier call, or an error of code unknown-request.
 	Outcome(ctx context.Context, requestID string) (contract.CallRecord, error)
+}
+
+// Undo is what it takes to undo a change.
+type Undo struct {
+	Change contract.Change
+	// Splices turn the bytes after the change into those before it.
+	Splices []contract.Splice
+	// Mode holds the permission bits of the file before the change.
+	Mode fs.FileMode
+	// Directories are those that the change made or took away, outermost first.
+	Directories []contract.Path
+	// Parts are the changes of a batch, which has nothing else.
+	Parts []Undo
 }
 
 var listChanges = reads(contract.Contract{
 	Name:  "list_changes",
 	Title: "List what was changed",
 	Doc: "List the changes that were made through this server, newest first, at a path or below it: what, when, by which call, the versions before and after, " +
-		"and whether it was reverted. revert_change takes the change_id.",
+		"and whether it was reverted. revert_change takes the change_id, or batch for all changes of one apply_edits.",
 	Codes: readCodes,
 }, runListChanges)
 
@@ -44,6 +57,7 @@ type listedChange struct {
 	After     contract.Version `json:"after,omitzero"`
 	Outcome   contract.Outcome `json:"outcome" enum:"succeeded,unknown"`
 	Reverted  bool             `json:"reverted"`
+	Batch     string           `json:"batch,omitempty" doc:"change_id of the whole batch that it belongs to"`
 }
 
 type listChangesOut struct {
@@ -69,6 +83,6 @@ func runListChanges(ctx context.Context, r Reader, in listChangesIn) (listChange
 
 func listed(c contract.Change) listedChange {
 	return listedChange{
-		c.ID, c.RequestID, c.Time.UTC().Truncate(time.Second), c.Tool, c.Path, c.To, c.Before, c.After, c.Outcome, c.Reverted,
+		c.ID, c.RequestID, c.Time.UTC().Truncate(time.Second), c.Tool, c.Path, c.To, c.Before, c.After, c.Outcome, c.Reverted, c.Batch,
 	}
 }

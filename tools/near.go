@@ -13,16 +13,21 @@ import (
 // withNearNames adds to a not-found the names that may have been meant, so that it is no dead end. A look-alike is only
 // ever named, never used instead.
 func withNearNames(ctx context.Context, files workspace.Reader, args contract.Args, err error) error {
-	cause, ok := errors.AsType[*envelope.Error](err)
-	if !ok || cause.Details["near"] != nil {
-		return err
-	}
 	name := args.Text("path")
 	if name == "" {
 		name = args.Text("source")
 	}
 	path, parseErr := contract.ParsePath(name)
 	if parseErr != nil {
+		return err
+	}
+	return nearNames(ctx, files, path, err)
+}
+
+// nearNames is withNearNames for a path.
+func nearNames(ctx context.Context, files workspace.Reader, path contract.Path, err error) error {
+	cause, ok := errors.AsType[*envelope.Error](err)
+	if !ok || cause.Details["near"] != nil {
 		return err
 	}
 	near := files.Near(ctx, path)

@@ -25,11 +25,12 @@ type Tool struct {
 
 // Env is what the gate hands to a tool for one call.
 type Env struct {
-	Files  workspace.Writer
-	Notes  NoteFinder
-	Log    ChangeLog
-	Scope  func() Scope
-	Limits Limits
+	Files     workspace.Writer
+	Notes     NoteFinder
+	Log       ChangeLog
+	Artifacts Artifacts
+	Scope     func() Scope
+	Limits    Limits
 }
 
 // Limits bound an answer.
@@ -49,6 +50,8 @@ type Reader struct {
 	Log    ChangeLog
 	Limits Limits
 	Scope  func() Scope
+
+	Artifacts Artifacts
 }
 
 // Writer is what a writing tool may do, beside reading.
@@ -58,7 +61,7 @@ type Writer struct {
 }
 
 func (e Env) reader() Reader {
-	return Reader{Files: e.Files.Reader, Notes: e.Notes, Log: e.Log, Limits: e.Limits, Scope: e.Scope}
+	return Reader{Files: e.Files.Reader, Notes: e.Notes, Log: e.Log, Limits: e.Limits, Scope: e.Scope, Artifacts: e.Artifacts}
 }
 
 // registry holds every tool; each file of this package adds its own when the program starts.

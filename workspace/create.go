@@ -24,12 +24,7 @@ func (w Writer) Create(ctx context.Context, p contract.Path, data []byte) (Writt
 		return Written{}, err
 	}
 	defer site.close()
-	c := &creation{w: w, site: site, content: pieces{data}}
-	if err := c.run(ctx); err != nil {
-		return Written{}, err
-	}
-	w.remember(c.result)
-	return c.result, nil
+	return (&creation{w: w, site: site, content: pieces{data}}).make(ctx)
 }
 
 // creation is a Create that has its site.
@@ -37,9 +32,29 @@ type creation struct {
 	w       Writer
 	site    *site
 	content pieces
+	mode    *fs.FileMode // nil: that of any new file
 	staged  *staged
 	change  *change
 	result  Written
+}
+
+func (c *creation) make(ctx context.Context) (Written, error) {
+	if err := c.run(ctx); err != nil {
+		return Written{}, err
+	}
+	c.w.remember(c.result)
+	return c.result, nil
+}
+
+// write begins to write the staged file.
+func (c *creation) write() error {
+	if c.mode != nil {
+		if err := c.staged.f.Chmod(*c.mode); err != nil {
+			return fault(err, c.site.quoted())
+		}
+	}
+	c.staged.write(c.content, nil)
+	return nil
 }
 
 func (c *creation) run(ctx context.Context) (err error) {
@@ -50,8 +65,13 @@ func (c *creation) run(ctx context.Context) (err error) {
 	}
 	defer c.staged.discard()
 	mode := fs.FileMode(newFileMode &^ 0o022)
+	if c.mode != nil {
+		mode = *c.mode
+	}
 	if c.staged.begun() {
-		c.staged.write(c.content, nil)
+		if err := c.write(); err != nil {
+			return err
+		}
 		fact, err := c.staged.f.Stat()
 		if err != nil {
 			return fault(err, s.quoted())
@@ -114,7 +134,9 @@ func (c *creation) ready(ctx context.Context) error {
 		if err := c.staged.begin(newFileMode); err != nil {
 			return stageFault(err, s.quoted())
 		}
-		c.staged.write(c.content, nil)
+		if err := c.write(); err != nil {
+			return err
+		}
 	}
 	if err := c.staged.wait(); err != nil {
 		return stageFault(err, s.quoted())
@@ -175,23 +197,40 @@ func (w Writer) openAnySite(ctx context.Context, p contract.Path) (*site, error)
 		return nil, err
 	}
 	s := &site{question: q, asked: p, at: at}
-	if err := s.name(); err != nil {
+	err = s.name()
+	if err == nil && w.reverts == "" {
+		err = s.checkNames()
+	}
+	if err != nil {
 		at.dir.Close()
 		return nil, err
 	}
 	return s, nil
 }
 
-// name works out the paths, and refuses names that should not come into the world.
+// name works out the paths.
 func (s *site) name() (err error) {
 	if s.place, err = s.question.path(s.at.resolved); err != nil {
 		return err
 	}
+	rel := s.at.directory
+	for _, name := range s.at.missing {
+		rel = joinRel(rel, name)
+		directory, err := s.question.path(rel)
+		if err != nil {
+			return err
+		}
+		s.missing = append(s.missing, directory)
+	}
+	return nil
+}
+
+// checkNames refuses names that should not come into the world.
+func (s *site) checkNames() error {
 	if home, _, _ := strings.Cut(s.question.rel, "/"); home == "~" {
 		return envelope.Errorf(envelope.PathNotAllowed,
 			"%s is not allowed for a new entry: ~ does not stand for a home directory here. Give a path relative to the root.", s.quoted())
 	}
-	rel := s.at.directory
 	for _, name := range append(s.at.missing[:len(s.at.missing):len(s.at.missing)], s.at.leaf) {
 		if strings.ContainsFunc(name, func(r rune) bool { return r == '\\' || unicode.IsControl(r) }) {
 			return envelope.Errorf(envelope.PathNotAllowed,
@@ -200,14 +239,6 @@ func (s *site) name() (err error) {
 		if isTempName(name) {
 			return envelope.Errorf(envelope.PathNotAllowed, "%s is not allowed for a new entry: such names are kept for temporary files.", s.quoted())
 		}
-	}
-	for _, name := range s.at.missing {
-		rel = joinRel(rel, name)
-		directory, err := s.question.path(rel)
-		if err != nil {
-			return err
-		}
-		s.missing = append(s.missing, directory)
 	}
 	return nil
 }

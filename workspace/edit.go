@@ -309,7 +309,13 @@ func (w Writer) begin(ctx context.Context, in contract.Intent) (*change, error) 
 	if w.journal == nil {
 		return c, nil
 	}
-	in.Origin = w.origin
+	in.Origin, in.Reverts = w.origin, w.reverts
+	if w.batch != nil {
+		if err := w.batch.open(ctx, w); err != nil {
+			return nil, err
+		}
+		in.Batch = w.batch.id
+	}
 	id, err := w.journal.Begin(ctx, in)
 	c.id = id
 	return c, err

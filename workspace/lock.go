@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"writ/envelope"
@@ -15,7 +16,7 @@ import (
 // Two changes of one file follow one another, in one process and in many. A file is known by its directory's identity
 // and its name there, which stay the same when its content gets another inode. Each falls into one of a fixed number of
 // slots; a slot is a channel within this process and a locked file in the state directory between processes. A change
-// holds one slot at a time, so there is no order to keep and nothing to be stuck in.
+// holds one slot and waits for no other; a batch takes all of its slots in ascending order. So nobody waits in a circle.
 
 const lockSlots = 256
 
@@ -42,18 +43,50 @@ func newLocks(state string) (*locks, error) {
 	return l, nil
 }
 
-// acquire waits for the slot of the file name in the directory and returns what gives it back.
-func (l *locks) acquire(ctx context.Context, directory editDir, name string) (release func(), err error) {
-	if l.dir == "" {
-		return nil, errors.New("the workspace was opened without a state directory and can't be written")
-	}
+// slotOf returns the slot of the file name in the directory.
+func (l *locks) slotOf(directory editDir, name string) (int, error) {
 	id, err := directory.identity()
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
 	h := fnv.New32a()
 	h.Write([]byte(id + "/" + name))
-	n := h.Sum32() % lockSlots
+	return int(h.Sum32() % lockSlots), nil
+}
+
+// acquire waits for the slot of the file name in the directory and returns what gives it back.
+func (l *locks) acquire(ctx context.Context, directory editDir, name string) (release func(), err error) {
+	n, err := l.slotOf(directory, name)
+	if err != nil {
+		return nil, err
+	}
+	return l.acquireSlot(ctx, n)
+}
+
+// acquireAll waits for several slots.
+func (l *locks) acquireAll(ctx context.Context, slots []int) (release func(), err error) {
+	slots = slices.Compact(slices.Sorted(slices.Values(slots)))
+	var releases []func()
+	release = func() {
+		for _, r := range releases {
+			r()
+		}
+	}
+	for _, n := range slots {
+		one, err := l.acquireSlot(ctx, n)
+		if err != nil {
+			release()
+			return nil, err
+		}
+		releases = append(releases, one)
+	}
+	return release, nil
+}
+
+func (l *locks) acquireSlot(ctx context.Context, n int) (release func(), err error) {
+	if l.dir == "" {
+		return nil, errors.New("the workspace was opened without a state directory and can't be written")
+	}
 	ctx, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()
 	select {
@@ -61,7 +94,7 @@ func (l *locks) acquire(ctx context.Context, directory editDir, name string) (re
 	case <-ctx.Done():
 		return nil, busy(ctx.Err())
 	}
-	f, err := l.lockFile(ctx, int(n))
+	f, err := l.lockFile(ctx, n)
 	if err != nil {
 		<-l.slots[n]
 		return nil, err

@@ -25,6 +25,16 @@ import (
 // A file in another state is a *[Conflict] of code version-changed. Code outcome-unknown tells that the change may have
 // been made; nothing was deleted then.
 func (w Writer) Replace(ctx context.Context, p contract.Path, observed contract.Version, edit func(old *File) ([]contract.Splice, error)) (Written, error) {
+	return w.rewrite(ctx, p, func(t *target) ([]contract.Splice, error) {
+		if err := t.check(observed); err != nil {
+			return nil, err
+		}
+		return edit(t.file(p))
+	})
+}
+
+// rewrite is Replace without a look at what the caller observed, which is left to plan.
+func (w Writer) rewrite(ctx context.Context, p contract.Path, plan func(*target) ([]contract.Splice, error)) (Written, error) {
 	t, err := w.openTarget(ctx, p)
 	if err != nil {
 		return Written{}, err
@@ -33,10 +43,7 @@ func (w Writer) Replace(ctx context.Context, p contract.Path, observed contract.
 	if err := t.checkWritable(); err != nil {
 		return Written{}, err
 	}
-	if err := t.check(observed); err != nil {
-		return Written{}, err
-	}
-	splices, err := edit(t.file(p))
+	splices, err := plan(t)
 	if err != nil {
 		return Written{}, err
 	}
@@ -44,9 +51,7 @@ func (w Writer) Replace(ctx context.Context, p contract.Path, observed contract.
 	if err := r.prepare(p, splices); err != nil {
 		return Written{}, err
 	}
-	if r.result.After == t.version {
-		r.result.Changed = envelope.No
-		r.result.New = r.result.Old
+	if r.isEmpty() {
 		return r.result, nil
 	}
 	if err := r.run(ctx); err != nil {
@@ -79,6 +84,7 @@ func (r *replacement) prepare(p contract.Path, splices []contract.Splice) (err e
 	r.result = Written{Path: p, Resolved: t.place, Before: t.version, After: t.version}
 	r.result.Old = pieces{t.data}.bytes()
 	if r.content.equalBytes(t.data) {
+		r.result.Changed, r.result.New = envelope.No, r.result.Old
 		return nil
 	}
 	if r.staged, err = stage(t.at.dir, r.temp, 0o600); err != nil {
@@ -92,8 +98,10 @@ func (r *replacement) prepare(p contract.Path, splices []contract.Splice) (err e
 	return nil
 }
 
+// isEmpty tells whether a prepared replacement changes nothing.
+func (r *replacement) isEmpty() bool { return r.result.Changed == envelope.No }
+
 func (r *replacement) run(ctx context.Context) (err error) {
-	t := r.target
 	keep := false
 	defer func() {
 		if keep {
@@ -102,11 +110,7 @@ func (r *replacement) run(ctx context.Context) (err error) {
 			r.staged.discard()
 		}
 	}()
-	r.change, err = r.w.begin(ctx, contract.Intent{
-		Kind: contract.ChangeEdit, Path: t.place, Before: t.version, After: r.result.After,
-		Mode: t.fact.Mode().Perm(), Undo: r.undo, Temp: r.temp,
-	})
-	if err != nil {
+	if r.change, err = r.w.begin(ctx, r.intent()); err != nil {
 		return err
 	}
 	if err := r.ready(ctx); err != nil {
@@ -117,6 +121,14 @@ func (r *replacement) run(ctx context.Context) (err error) {
 		return err
 	}
 	return r.finish()
+}
+
+func (r *replacement) intent() contract.Intent {
+	t := r.target
+	return contract.Intent{
+		Kind: contract.ChangeEdit, Path: t.place, Before: t.version, After: r.result.After,
+		Mode: t.fact.Mode().Perm(), Undo: r.undo, Temp: r.temp,
+	}
 }
 
 // ready brings the new file under its temporary name, durable. After it only the swap is left to do.
@@ -248,21 +260,32 @@ func (r *replacement) lost() *Conflict {
 
 // finish reads the new file back and records the change.
 func (r *replacement) finish() error {
-	t := r.target
-	same, err := r.content.equal(r.staged.f)
-	if err != nil || !same {
-		return r.change.unknownOutcome(t.quoted(), "it was written, but holds other bytes now.", err)
+	if err := r.verify(); err != nil {
+		return err
 	}
 	r.staged.discard()
 	r.change.end(contract.OutcomeDone)
-	r.result.Changed = envelope.Yes
-	r.result.ChangeID = r.change.id
+	r.conclude()
+	return nil
+}
+
+func (r *replacement) verify() error {
+	same, err := r.content.equal(r.staged.f)
+	if err != nil || !same {
+		return r.change.unknownOutcome(r.target.quoted(), "it was written, but holds other bytes now.", err)
+	}
+	return nil
+}
+
+// conclude fills in the result of a change that was made.
+func (r *replacement) conclude() {
+	t := r.target
+	r.result.Changed, r.result.ChangeID = envelope.Yes, r.change.id
 	r.result.New = r.content.bytes()
 	if linkCount(t.fact) > 1 {
 		r.result.Warnings = append(r.result.Warnings, hardLinkBroken(t.quoted(), linkCount(t.fact)-1))
 	}
 	r.w.remember(r.result)
-	return nil
 }
 
 // remember keeps the bytes before and after for the diff of a later conflict.

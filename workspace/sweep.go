@@ -48,6 +48,8 @@ func (w *Workspace) Settle(ctx context.Context, in contract.Intent) (contract.Ou
 	switch in.Kind {
 	case contract.ChangeMkdir:
 		return w.settleDirectories(ctx, in)
+	case contract.ChangeRmdir:
+		return w.settleRemoval(ctx, in)
 	case contract.ChangeMove:
 		return w.settleMove(ctx, in)
 	}
@@ -228,4 +230,17 @@ func (w *Workspace) settleDirectories(ctx context.Context, in contract.Intent) (
 		return contract.OutcomeUnknown, nil
 	}
 	return contract.OutcomeDone, nil
+}
+
+// settleRemoval goes by the innermost directory, which goes first, and removes the others that it left.
+func (w *Workspace) settleRemoval(ctx context.Context, in contract.Intent) (contract.Outcome, error) {
+	_, err := w.Reader(everything{}).Stat(ctx, in.Path)
+	switch {
+	case envelope.CodeOf(err) == envelope.PathNotFound:
+		Writer{Reader: w.Reader(everything{})}.RemoveEmpty(ctx, in.Directories[:len(in.Directories)-1])
+		return contract.OutcomeDone, nil
+	case err != nil:
+		return contract.OutcomeUnknown, err
+	}
+	return contract.OutcomeNotDone, nil
 }

@@ -47,6 +47,26 @@ type Journal interface {
 	Begin(ctx context.Context, in contract.Intent) (changeID string, err error)
 	// End records what became of the change that Begin named.
 	End(ctx context.Context, changeID string, o contract.Outcome) error
+	BatchJournal
+	Aftermath
+}
+
+// BatchJournal is told of changes that belong together.
+type BatchJournal interface {
+	// BeginBatch is Begin for several intents: all of them are durable or none is.
+	BeginBatch(ctx context.Context, b contract.Batch) (batchID string, changeIDs []string, err error)
+	// EndBatch records what became of each change. If all were done, that is durable when it returns.
+	EndBatch(ctx context.Context, batchID string, outcomes map[string]contract.Outcome) error
+	// OpenBatch returns the id of a batch whose changes are begun one by one and stand alone.
+	OpenBatch(ctx context.Context, b contract.Batch) (batchID string, err error)
+}
+
+// Aftermath is what ended processes left behind.
+type Aftermath interface {
+	// Interrupted tells whether a change at the place was begun by a process that has ended since, and has no outcome.
+	Interrupted(ctx context.Context, place contract.Path) (bool, error)
+	// Recover settles every such change. It is called while no lock is held.
+	Recover(ctx context.Context) error
 }
 
 // Root is one directory tree that an operator opened.
@@ -173,6 +193,15 @@ type Writer struct {
 	Reader
 	journal Journal
 	origin  contract.Origin
+	reverts string     // the change that this Writer's changes undo
+	batch   *openBatch // the batch that they belong to
+}
+
+// Reverting returns a Writer whose changes are recorded as undoing the change of that id. It may bring names back that
+// no new file is given.
+func (w Writer) Reverting(changeID string) Writer {
+	w.reverts = changeID
+	return w
 }
 
 // Encoding returns the encoding that the policy names for p, "" where it names none.

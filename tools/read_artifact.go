@@ -1,0 +1,78 @@
+package tools
+
+import (
+	"context"
+	"strings"
+	"unicode/utf8"
+
+	"writ/contract"
+	"writ/envelope"
+)
+
+// Artifact is a result that is too large for an answer.
+type Artifact struct {
+	Text string // not empty
+	// About are the files that it tells of: who may not read them all may not read it.
+	About []contract.Path
+}
+
+// Artifacts keeps what is too large for an answer, for a while.
+type Artifacts interface {
+	// Keep returns the name, artifact:…, under which a is kept.
+	Keep(ctx context.Context, a Artifact) (name string, err error)
+	// Artifact returns what is kept under the name, or an Error of code unknown-artifact or expired.
+	Artifact(ctx context.Context, name string) (Artifact, error)
+}
+
+var readArtifact = reads(contract.Contract{
+	Name:  "read_artifact",
+	Title: "Read a result that was too large",
+	Bulk:  true,
+	Doc: "Read what an earlier answer had no room for, by the artifact that it named. The answer is a JSON envelope, then the text in a block of its own; " +
+		"truncated.next_offset tells where to go on. Artifacts are kept for a day.",
+	Codes: []envelope.Code{envelope.NoArtifact, envelope.Expired},
+}, runReadArtifact)
+
+type readArtifactIn struct {
+	Artifact string `json:"artifact" min:"1" max:"64" doc:"artifact of an earlier answer"`
+	Offset   int    `json:"offset,omitempty" min:"0" doc:"bytes to skip"`
+}
+
+type readArtifactOut struct {
+	envelope.Notes
+	Total     int        `json:"total" doc:"bytes in all"`
+	Truncated *truncated `json:"truncated,omitempty"`
+	Untrusted bool       `json:"untrusted"`
+}
+
+func runReadArtifact(ctx context.Context, r Reader, in readArtifactIn) (readArtifactOut, error) {
+	a, err := r.Artifacts.Artifact(ctx, in.Artifact)
+	if err != nil {
+		return readArtifactOut{}, err
+	}
+	out := readArtifactOut{Total: len(a.Text), Untrusted: true}
+	from := min(in.Offset, len(a.Text))
+	text := wholeLines(a.Text[from:], r.Limits.ResultBytes)
+	out.Texts = []string{text}
+	if in.Offset > len(a.Text) {
+		out.Warn(envelope.Warning{Code: envelope.PastEnd, Message: "The offset lies behind the end of the artifact."})
+	}
+	out.Truncated = page{from, r.Limits.ResultBytes}.rest(&out.Notes, len(text), len(a.Text), "bytes")
+	return out, nil
+}
+
+// wholeLines returns the beginning of text up to the last line that ends within most bytes, or where the first is longer
+// than that, as many of its characters.
+func wholeLines(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	if end := strings.LastIndexByte(text[:most], '\n'); end >= 0 {
+		return text[:end+1]
+	}
+	end := most
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end]
+}

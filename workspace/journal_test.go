@@ -1,0 +1,45 @@
+package workspace
+
+import (
+	"context"
+	"fmt"
+
+	"writ/contract"
+)
+
+func (d *diary) BeginBatch(ctx context.Context, b contract.Batch) (string, []string, error) {
+	var ids []string
+	for _, in := range b.Intents {
+		id, err := d.Begin(ctx, in)
+		if err != nil {
+			return "", nil, err
+		}
+		ids = append(ids, id)
+	}
+	return "batch", ids, nil
+}
+
+func (d *diary) EndBatch(ctx context.Context, _ string, outcomes map[string]contract.Outcome) error {
+	for _, o := range outcomes {
+		_ = d.End(ctx, "", o)
+	}
+	return nil
+}
+
+func (d *diary) OpenBatch(context.Context, contract.Batch) (string, error) { return "batch", nil }
+
+func (d *diary) Interrupted(context.Context, contract.Path) (bool, error) { return false, nil }
+
+func (d *diary) Recover(context.Context) error { return fmt.Errorf("nothing was interrupted") }
+
+func (l logbook) BeginBatch(context.Context, contract.Batch) (string, []string, error) {
+	return "", nil, fmt.Errorf("no batch is tested by this")
+}
+
+func (l logbook) EndBatch(context.Context, string, map[string]contract.Outcome) error { return nil }
+
+func (l logbook) OpenBatch(context.Context, contract.Batch) (string, error) { return "", nil }
+
+func (l logbook) Interrupted(context.Context, contract.Path) (bool, error) { return false, nil }
+
+func (l logbook) Recover(context.Context) error { return nil }
