@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"writ/contract"
+	"writ/envelope"
 	"writ/policy"
 	"writ/tools"
 )
@@ -50,12 +51,23 @@ description, parameters, effect and the codes it can answer. --json prints the d
 	return cmd
 }
 
+// definitionJSON is the definition of a tool as tools/list has it.
 func definitionJSON(c *contract.Contract) []byte {
-	b, err := json.Marshal(definitionOf(c))
-	if err != nil {
-		panic(err) // a definition is text and JSON that was made here
+	d := definitionOf(c)
+	var output any // none for a tool that answers with file text
+	if d.OutputSchema != nil {
+		output = d.OutputSchema
 	}
-	return b
+	return envelope.AppendValue(nil, struct {
+		Name         string          `json:"name"`
+		Title        string          `json:"title"`
+		Description  string          `json:"description"`
+		InputSchema  json.RawMessage `json:"inputSchema"`
+		OutputSchema any             `json:"outputSchema,omitempty"`
+		Annotations  map[string]bool `json:"annotations"`
+	}{d.Name, d.Title, d.Description, d.InputSchema, output, map[string]bool{
+		"readOnlyHint": d.ReadOnly, "destructiveHint": d.Destructive, "idempotentHint": d.Idempotent, "openWorldHint": false,
+	}})
 }
 
 func effectOf(c *contract.Contract) string {
