@@ -74,7 +74,7 @@ func (o *options) open(ctx context.Context, directories []string) (*house, error
 		}
 	}
 	files, err := workspace.Open(workspace.Options{
-		Roots: roots, State: state, FileBytes: rules.Limits().FileBytes, Encoding: rules.EncodingOf,
+		Roots: roots, State: state, FileBytes: rules.Limits().FileBytes, Encoding: rules.EncodingOf, Secrets: gate.SecretsOf(rules),
 	})
 	if err != nil {
 		return nil, err

@@ -116,6 +116,7 @@ func (g *Gate) Call(ctx context.Context, c Call) envelope.Envelope {
 	if err != nil {
 		g.logFault(k, err)
 	}
+	g.redact(&e)
 	e = g.keep(k, e)
 	g.record(ctx, k, &e)
 	return e

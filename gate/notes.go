@@ -24,7 +24,8 @@ func (f noteFinder) SearchNotes(ctx context.Context, query string) (notes.Result
 	return f.search.Search(ctx, q, f.source)
 }
 
-// noteSource hands out the notes among the files that the caller may read.
+// noteSource hands out the notes among the files that the caller may read. Their text is as it may be seen, so that no
+// search and no index knows a secret.
 type noteSource struct {
 	policy *policy.Policy
 	files  workspace.Reader
@@ -62,7 +63,7 @@ func (s noteSource) candidate(v *workspace.Visited) (notes.Candidate, error) {
 		if err != nil {
 			return nil, err
 		}
-		return text.Bytes(), nil
+		return text.Shown(), nil
 	}}, nil
 }
 
@@ -72,9 +73,9 @@ func (s noteSource) Load(ctx context.Context, path contract.Path) (notes.Loaded,
 	if err != nil {
 		return notes.Loaded{}, err
 	}
-	text, err := workspace.DecodeText(file.Data, s.files.Encoding(path))
+	text, err := s.files.Decode(file.Data, path)
 	if err != nil {
 		return notes.Loaded{}, err
 	}
-	return notes.Loaded{Text: text.Bytes(), Version: file.Version}, nil
+	return notes.Loaded{Text: text.Shown(), Version: file.Version}, nil
 }

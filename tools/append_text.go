@@ -37,7 +37,7 @@ type appendTextOut struct {
 func runAppendText(ctx context.Context, w Writer, in appendTextIn) (appendTextOut, error) {
 	var out appendTextOut
 	result, err := w.Files.Replace(ctx, in.Path, in.ObservedVersion, func(f *workspace.File) ([]contract.Splice, error) {
-		text, err := workspace.DecodeText(f.Data, w.Files.Encoding(in.Path))
+		text, err := w.Files.Decode(f.Data, in.Path)
 		if err != nil {
 			return nil, err
 		}
@@ -54,5 +54,6 @@ func runAppendText(ctx context.Context, w Writer, in appendTextIn) (appendTextOu
 		return out, err
 	}
 	out.record(result)
+	out.sent(in.Text)
 	return out, nil
 }

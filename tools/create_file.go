@@ -42,9 +42,9 @@ func runCreateFile(ctx context.Context, w Writer, in createFileIn) (createFileOu
 	if err != nil {
 		return out, err
 	}
-	diff, _ := workspace.UnifiedDiff(in.Path.String(), "", in.Content, writeDiffLines)
-	out.show(diff)
+	out.show(w.Files.Diff(in.Path, "", in.Content, writeDiffLines))
 	out.record(result)
+	out.sent(in.Content)
 	out.CreatedDirectories = append([]contract.Path{}, result.Directories...)
 	return out, nil
 }

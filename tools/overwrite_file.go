@@ -27,12 +27,11 @@ type overwriteFileOut struct{ written }
 func runOverwriteFile(ctx context.Context, w Writer, in overwriteFileIn) (overwriteFileOut, error) {
 	var out overwriteFileOut
 	result, err := w.Files.Replace(ctx, in.Path, in.ObservedVersion, func(f *workspace.File) ([]contract.Splice, error) {
-		text, err := workspace.DecodeText(f.Data, w.Files.Encoding(in.Path))
+		text, err := w.Files.Decode(f.Data, in.Path)
 		if err != nil {
 			return nil, err
 		}
-		diff, _ := workspace.UnifiedDiff(in.Path.String(), text.String(), in.Content, writeDiffLines)
-		out.show(diff)
+		out.show(w.Files.Diff(in.Path, text.String(), in.Content, writeDiffLines))
 		return text.Overwrite(in.Content)
 	})
 	if err != nil {
@@ -40,5 +39,6 @@ func runOverwriteFile(ctx context.Context, w Writer, in overwriteFileIn) (overwr
 		return out, err
 	}
 	out.record(result)
+	out.sent(in.Content)
 	return out, nil
 }

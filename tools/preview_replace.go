@@ -19,7 +19,7 @@ var previewReplace = reads(contract.Contract{
 
 type previewReplaceOut struct {
 	envelope.Notes
-	Diff      *string          `json:"diff,omitempty" doc:"what would change, as a unified diff"`
+	Diff      *string          `json:"diff,omitempty" text:"file" doc:"what would change, as a unified diff"`
 	Line      int              `json:"line,omitempty"`
 	Version   contract.Version `json:"version,omitzero" doc:"the file's version now"`
 	Untrusted bool             `json:"untrusted,omitempty" outline:"-"`
@@ -55,8 +55,9 @@ func (o *replaceTextOut) preview(ctx context.Context, r Reader, in replaceTextIn
 	if file.Version != in.ObservedVersion {
 		return none, workspace.NewConflict(file)
 	}
-	if _, err := o.plan(file, in, r.Files.Encoding(in.Path)); err != nil {
+	if _, err := o.plan(file, in, r.Files); err != nil {
 		return none, err
 	}
+	o.sent(in.NewText)
 	return file.Version, nil
 }

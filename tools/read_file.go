@@ -56,6 +56,9 @@ type readFileOut struct {
 	textFacts
 }
 
+// TextPlace tells where the text begins.
+func (o *readFileOut) TextPlace(int) (path string, line int) { return "", o.FirstLine }
+
 func runReadFile(ctx context.Context, r Reader, in readFileIn) (readFileOut, error) {
 	var out readFileOut
 	text, err := out.read(ctx, r, in, &out.Notes, r.Limits.ResultBytes)

@@ -34,6 +34,14 @@ type readFilesOut struct {
 	Untrusted bool       `json:"untrusted"`
 }
 
+// TextPlace tells where the text of that index begins.
+func (o *readFilesOut) TextPlace(i int) (path string, line int) {
+	if o.Files[i].textFacts == nil {
+		return o.Files[i].Path, 0
+	}
+	return o.Files[i].Path, o.Files[i].FirstLine
+}
+
 func runReadFiles(ctx context.Context, r Reader, in readFilesIn) (readFilesOut, error) {
 	out := readFilesOut{Files: []fileItem{}, Untrusted: true}
 	share := r.Limits.ResultBytes / len(in.Paths)

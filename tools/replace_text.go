@@ -52,13 +52,14 @@ func runReplaceText(ctx context.Context, w Writer, in replaceTextIn) (replaceTex
 		return out, errNoChange
 	}
 	result, err := w.Files.Replace(ctx, in.Path, in.ObservedVersion, func(f *workspace.File) ([]contract.Splice, error) {
-		return out.plan(f, in, w.Files.Encoding(in.Path))
+		return out.plan(f, in, w.Reader.Files)
 	})
 	if err != nil {
 		out.explain(ctx, w.Reader.Files, collision{in.Path, in.ObservedVersion, in.OldText, err})
 		return out, err
 	}
 	out.record(result)
+	out.sent(in.NewText)
 	return out, nil
 }
 
@@ -66,8 +67,8 @@ var errNoChange = envelope.Errorf(envelope.NoChange,
 	"old_text and new_text are the same, so there is nothing to change. Send the text that should stand there afterwards.")
 
 // plan finds the one place of old_text and shows what the file will look like there.
-func (o *replaceTextOut) plan(f *workspace.File, in replaceTextIn, encoding string) ([]contract.Splice, error) {
-	text, err := workspace.DecodeText(f.Data, encoding)
+func (o *replaceTextOut) plan(f *workspace.File, in replaceTextIn, files workspace.Reader) ([]contract.Splice, error) {
+	text, err := files.Decode(f.Data, in.Path)
 	if err != nil {
 		return nil, err
 	}

@@ -32,13 +32,13 @@ type searchNotesIn struct {
 
 type noteMatch struct {
 	Path    contract.Path    `json:"path"`
-	Title   string           `json:"title"`
+	Title   string           `json:"title" text:"file"`
 	Line    int              `json:"line"`
-	Heading string           `json:"heading,omitempty"`
-	Snippet string           `json:"snippet"`
+	Heading string           `json:"heading,omitempty" text:"file"`
+	Snippet string           `json:"snippet" text:"line"`
 	Score   float64          `json:"score"`
 	Version contract.Version `json:"version"`
-	Tags    []string         `json:"tags"`
+	Tags    []string         `json:"tags" text:"file"`
 }
 
 type searchNotesOut struct {

@@ -32,10 +32,10 @@ type textMatch struct {
 	Path    contract.Path    `json:"path"`
 	Line    int              `json:"line"`
 	Column  int              `json:"column"`
-	Text    string           `json:"text"`
+	Text    string           `json:"text" text:"line"`
 	Cut     bool             `json:"cut,omitempty" doc:"text is a part of a long line"`
-	Before  []string         `json:"before,omitempty"`
-	After   []string         `json:"after,omitempty"`
+	Before  []string         `json:"before,omitempty" text:"file"`
+	After   []string         `json:"after,omitempty" text:"file"`
 	Version contract.Version `json:"version"`
 }
 

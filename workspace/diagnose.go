@@ -31,23 +31,37 @@ const (
 // Diagnosis says what comes closest to a text that does not occur. Its Text is the file's, and data.
 type Diagnosis struct {
 	// Differs lists what differs there, in the contract's words; empty where nothing is close.
-	Differs []string `json:"differs"`
+	Differs []string `json:"differs" text:"ours"`
 	// Line is where the closest place starts, from 1; 0 where nothing is close.
 	Line int `json:"line"`
 	// Text is the exact text there, or its first 2,000 bytes. It is empty for text that was redacted.
-	Text string `json:"text"`
+	Text string `json:"text" text:"line"`
 	// Occurrences counts the places that are as close.
 	Occurrences int `json:"occurrences"`
+
+	veiled bool // something in the place is kept back
 }
 
 // Diagnose looks for what the caller may have meant by old, which does not occur in t. It folds both by all differences
 // at once, looks there, and then asks which of the differences are needed; where nothing is found it looks for the most
 // similar place.
+//
+// It looks at the text as it is shown. A place in which something is kept back is told, and not shown.
 func Diagnose(t *Text, old string) Diagnosis {
+	t = t.asShown()
 	wanted, _ := t.Adapt(old)
 	if strings.Contains(wanted, redactedStart) {
 		return diagnoseRedacted(t, wanted)
 	}
+	d := closest(t, wanted)
+	if d.veiled {
+		d.Differs, d.Text = []string{differsRedacted}, ""
+	}
+	return d
+}
+
+// closest returns the place that comes closest to wanted.
+func closest(t *Text, wanted string) Diagnosis {
 	if len(wanted) > maxDiagnosed {
 		wanted = wanted[:runeStart([]byte(wanted), maxDiagnosed)]
 	}
@@ -68,6 +82,8 @@ func Diagnose(t *Text, old string) Diagnosis {
 // message tells the caller what to do, without a word of the file's.
 func (d *Diagnosis) message() string {
 	switch {
+	case d.veiled:
+		return fmt.Sprintf("old_text does not occur in the file. The closest place, line %d, holds a secret that is kept back as [redacted:…] and can't be edited here; choose an old_text beside it.", d.Line)
 	case slices.Contains(d.Differs, differsRedacted):
 		return "old_text holds a [redacted:…] placeholder, which stands for text that is kept back and so never matches. Choose an old_text without it."
 	case d.Line == 0:
@@ -90,7 +106,7 @@ func (d *Diagnosis) message() string {
 // place returns the diagnosis of the content from start to end.
 func (t *Text) place(start, end int) Diagnosis {
 	end = min(end, runeStart(t.content, min(len(t.content), start+maxDiagnosisText)))
-	return Diagnosis{Line: t.lineOf(start), Text: string(t.content[start:end]), Occurrences: 1}
+	return Diagnosis{Line: t.lineOf(start), Text: string(t.content[start:end]), Occurrences: 1, veiled: t.veil.hides(start, end)}
 }
 
 func (t *Text) lineOf(offset int) int { return 1 + bytes.Count(t.content[:offset], []byte("\n")) }

@@ -31,19 +31,43 @@ type TextEdit struct {
 // UnifiedDiff returns the unified diff of two contents of the file at path, with three lines of context, and whether it
 // was cut: it shows no more than maxLines lines of hunks, and says so at its end. Long lines are cut too, with a mark where. It is the shortest diff
 // only where few lines differ; the time is bounded.
+//
+// It shows secrets too. What a caller is to see comes from [Reader.Diff].
 func UnifiedDiff(path, before, after string, maxLines int) (diff string, cut bool) {
-	if before == after {
+	return unifiedDiff(path, side{text: before}, side{text: after}, maxLines)
+}
+
+// side is one of the two texts that a diff compares. Lines are compared as they are, and written as they may be seen.
+type side struct {
+	text string
+	veil *veil
+}
+
+func unifiedDiff(path string, before, after side, maxLines int) (diff string, cut bool) {
+	if before.text == after.text {
 		return "", false
 	}
-	start := commonLines(before, after)
-	tail := commonTail(before[start:], after[start:])
-	start = linesBack(before, start)
-	beforeEnd := linesOn(before, len(before)-tail)
-	afterEnd := beforeEnd + len(after) - len(before)
+	start := commonLines(before.text, after.text)
+	tail := commonTail(before.text[start:], after.text[start:])
+	start = linesBack(before.text, start)
+	beforeEnd := linesOn(before.text, len(before.text)-tail)
+	afterEnd := beforeEnd + len(after.text) - len(before.text)
 
 	d := newDiff(path, maxLines)
-	d.region(1+strings.Count(before[:start], "\n"), before[start:beforeEnd], after[start:afterEnd])
+	d.region(1+strings.Count(before.text[:start], "\n"), before.part(start, beforeEnd), after.part(start, afterEnd))
 	return d.String(), d.cut
+}
+
+// part is some lines of a side, with their ends: as they are, and as they may be seen.
+type part struct{ lines, shown []string }
+
+// part returns the lines from one offset to another.
+func (s side) part(from, to int) part {
+	lines := splitLines(s.text[from:to])
+	if !s.veil.hides(from, to) {
+		return part{lines, lines}
+	}
+	return part{lines, splitLines(string(s.veil.show(from, to)))}
 }
 
 // SpliceDiff returns the unified diff between the text and what the plans make of it. It looks at nothing but the lines
@@ -55,7 +79,7 @@ func (t *Text) SpliceDiff(path string, plans ...Plan) string {
 	for len(plans) > 0 {
 		start, end, n := hunkAround(content, plans)
 		line := plans[0].Line - strings.Count(content[start:plans[0].Edit.Start], "\n")
-		d.region(line, content[start:end], edited(content, start, end, plans[:n]))
+		d.region(line, side{content, t.veil}.part(start, end), t.edited(start, end, plans[:n]))
 		plans = plans[n:]
 	}
 	return d.String()
@@ -85,16 +109,34 @@ func aroundEdit(content string, e TextEdit) (start, end int) {
 	return linesBack(content, start), linesOn(content, end)
 }
 
-// edited returns content[start:end] with the plans carried out.
-func edited(content string, start, end int, plans []Plan) string {
-	var b strings.Builder
-	for _, p := range plans {
-		b.WriteString(content[start:p.Edit.Start])
-		b.WriteString(p.Edit.New)
-		start = p.Edit.End
+// edited returns the lines from start to end with the plans carried out. What was kept back of them before is kept back
+// still, also where an edit beside it makes it look like no secret any more.
+func (t *Text) edited(start, end int, plans []Plan) part {
+	var b []byte
+	var kept []Span
+	from, to := start, end
+	if t.veil != nil { // for what comes before and after may tell a secret
+		from, to = max(0, start-SecretMargin), min(len(t.content), end+SecretMargin)
 	}
-	b.WriteString(content[start:end])
-	return b.String()
+	at := from
+	keep := func(until int) {
+		for _, s := range t.veil.in(at, until) {
+			kept = append(kept, Span{s.Start - at + len(b), s.End - at + len(b), s.Kind})
+		}
+		b = append(b, t.content[at:until]...)
+	}
+	for _, p := range plans {
+		keep(p.Edit.Start)
+		b = append(b, p.Edit.New...)
+		at = p.Edit.End
+	}
+	keep(to)
+	after := side{text: stringOf(b)}
+	if t.veil != nil {
+		after.veil = newVeil(t.veil.finder, b)
+		after.veil.extra = kept
+	}
+	return after.part(start-from, len(b)-(to-end))
 }
 
 // linesBack returns the start of the line that lies a context before the line that starts at the offset.
@@ -191,15 +233,15 @@ func headerName(name string) string {
 }
 
 // region writes the hunks that turn before, which starts with the given line, into after.
-func (d *diffWriter) region(line int, before, after string) {
-	a, b := splitLines(before), splitLines(after)
+func (d *diffWriter) region(line int, before, after part) {
+	a, b := before.lines, after.lines
 	changes := changedLines(a, b)
 	for len(changes) > 0 {
 		n := 1
 		for n < len(changes) && changes[n].Start-changes[n-1].End <= 2*diffContext {
 			n++
 		}
-		h := hunk{a: a, b: b, left: d.left - 1} // one for its header
+		h := hunk{a: before.shown, b: after.shown, left: d.left - 1} // one for its header
 		h.write(changes[:n])
 		d.cut = d.cut || h.cut
 		if h.aLines+h.bLines > 0 {
@@ -255,7 +297,7 @@ func splitLines(s string) []string {
 
 // hunk is the body of one hunk, and what its header needs.
 type hunk struct {
-	a, b           []string
+	a, b           []string // as they may be seen
 	out            bytes.Buffer
 	aLines, bLines int // lines written
 	left           int // lines that may still be written

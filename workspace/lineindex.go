@@ -60,6 +60,7 @@ type lineRange struct {
 
 // slice is a run of whole lines, or the start of one that is too long.
 type slice struct {
+	start   int // in the region
 	text    []byte
 	lines   int
 	cutLine bool
@@ -79,9 +80,9 @@ func (r lineRange) take(region []byte, ends int) slice {
 		lines++
 	}
 	if lines > 0 || r.last < r.first || len(region) == 0 {
-		return slice{text: region[:end], lines: lines}
+		return slice{start: start, text: region[:end], lines: lines}
 	}
-	return slice{text: region[:runeBoundary(region, r.most)], lines: 1, cutLine: true}
+	return slice{start: start, text: region[:runeBoundary(region, r.most)], lines: 1, cutLine: true}
 }
 
 // afterLines returns the offset behind the n-th LF of text, or behind the text if it has fewer.

@@ -52,13 +52,18 @@ func (r Reader) page(o *opened, want LineRange) (Page, error) {
 	}
 	lines := want.within(o.Lines)
 	from, to, ends := o.index.region(lines.first, lines.last, lines.most)
-	region, err := o.read(from, to)
+	first, last := from, to
+	if r.w.options.Secrets != nil { // what comes before and after may tell a secret
+		first, last = max(0, from-SecretMargin), min(o.index.size, to+SecretMargin)
+	}
+	seen, err := o.read(first, last)
 	if err != nil {
 		return Page{}, err
 	}
-	cut := lines.take(region, ends)
+	cut := lines.take(seen[from-first:to-first], ends)
+	start := from - first + cut.start
 	page := Page{
-		Facts: o.findings.Facts, Text: o.share(cut.text),
+		Facts: o.findings.Facts, Text: o.share(showPart(r.w.options.Secrets, seen, start, start+len(cut.text))),
 		FirstLine: lines.first, LastLine: lines.first + cut.lines - 1, CutLine: cut.cutLine,
 	}
 	page.Info = o.info

@@ -20,9 +20,9 @@ const (
 
 // MatchPlace is where a text occurs.
 type MatchPlace struct {
-	Line   int    `json:"line"`   // from 1
-	Column int    `json:"column"` // in characters, from 1
-	Text   string `json:"text"`   // the line without its end; of a long one the 200 bytes around the occurrence
+	Line   int    `json:"line"`             // from 1
+	Column int    `json:"column"`           // in characters as shown, from 1
+	Text   string `json:"text" text:"line"` // the line without its end; of a long one the 200 bytes around the occurrence
 
 	offset int // in the content
 }
@@ -57,7 +57,8 @@ func (t *Text) Adapt(s string) (adapted string, changed bool) {
 	return b.String(), true
 }
 
-// Find returns the occurrences of old, as [Text.Adapt] gives it. The empty string occurs nowhere.
+// Find returns the occurrences of old, as [Text.Adapt] gives it. The empty string occurs nowhere, and nothing does in a
+// secret that is kept back.
 func (t *Text) Find(old string) Matches {
 	needle, _ := t.Adapt(old)
 	return t.find(needle)
@@ -67,8 +68,10 @@ func (t *Text) Find(old string) Matches {
 func (t *Text) Count(old string) int {
 	needle, _ := t.Adapt(old)
 	n := 0
-	for range occurrences(t.content, []byte(needle)) {
-		n++
+	for i := range occurrences(t.content, []byte(needle)) {
+		if !t.veil.hides(i, i+len(needle)) {
+			n++
+		}
 	}
 	return n
 }
@@ -77,11 +80,14 @@ func (t *Text) find(needle string) Matches {
 	var found Matches
 	at, line, column := 0, 1, 1 // what is known: the place of the last occurrence
 	for i := range occurrences(t.content, []byte(needle)) {
+		if t.veil.hides(i, i+len(needle)) {
+			continue // else a secret could be guessed letter by letter
+		}
 		found.Total++
 		if found.Total > maxPlaces {
 			continue
 		}
-		between := t.content[at:i]
+		between := t.shown(at, i)
 		if n := bytes.Count(between, []byte("\n")); n > 0 {
 			line += n
 			column = 1
@@ -97,19 +103,17 @@ func (t *Text) find(needle string) Matches {
 // lineAround returns the line that holds offset i, without its end, or as much of it as may be shown.
 func (t *Text) lineAround(i int) string {
 	start := bytes.LastIndexByte(t.content[:i], '\n') + 1
-	rest := t.content[start:]
 	if i-start > maxPlaceText-placeLead { // else the occurrence lies in what is shown anyway
 		start = runeStart(t.content, i-placeLead)
-		rest = t.content[start:]
 	}
-	cut := len(rest) > maxPlaceText
-	if cut {
-		rest = rest[:runeStart(rest, maxPlaceText)]
+	end := len(t.content)
+	if end-start > maxPlaceText {
+		end = runeStart(t.content, start+maxPlaceText)
 	}
-	if end := bytes.IndexByte(rest, '\n'); end >= 0 {
-		rest = bytes.TrimSuffix(rest[:end], []byte("\r"))
+	if n := bytes.IndexByte(t.content[start:end], '\n'); n >= 0 {
+		end = start + len(bytes.TrimSuffix(t.content[start:start+n], []byte("\r")))
 	}
-	return string(rest)
+	return string(t.shown(start, end))
 }
 
 // runeStart returns the start of the character that holds the byte i of s, or i at the end of s.

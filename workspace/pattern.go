@@ -25,6 +25,8 @@ type pattern struct {
 	re       *regexp.Regexp
 	// acrossLines tells that the pattern is a literal with LFs; re then finds it in the whole text.
 	acrossLines bool
+	// wordEnds tells that the pattern asks for the start or end of a word, or for none.
+	wordEnds bool
 	// keepsCR tells that the pattern speaks of CRs, so that one at the end of a line is left for it.
 	keepsCR bool
 }
@@ -68,7 +70,7 @@ func compileText(expression string, q Query) (*pattern, error) {
 		return nil, badPattern(q.Pattern, err)
 	}
 	tree = tree.Simplify()
-	return &pattern{required: requiredLiterals(tree), re: re, keepsCR: mentions(tree, '\r')}, nil
+	return &pattern{required: requiredLiterals(tree), re: re, keepsCR: mentions(tree, '\r'), wordEnds: asksForWordEnds(tree)}, nil
 }
 
 func compileRegexp(q Query) (*pattern, error) {
@@ -154,6 +156,10 @@ func mentions(tree *syntax.Regexp, r rune) bool {
 	return slices.ContainsFunc(tree.Sub, func(sub *syntax.Regexp) bool { return mentions(sub, r) })
 }
 
+func asksForWordEnds(tree *syntax.Regexp) bool {
+	return tree.Op == syntax.OpWordBoundary || tree.Op == syntax.OpNoWordBoundary || slices.ContainsFunc(tree.Sub, asksForWordEnds)
+}
+
 // requiredLiterals returns texts of which each match holds at least one; nil where there are none such.
 func requiredLiterals(tree *syntax.Regexp) []literal {
 	switch tree.Op {
@@ -214,7 +220,9 @@ func worth(set []literal) int {
 type line struct {
 	start, end int // in the text, without the line's end
 	match      int // where the match starts in the line
-	matchEnd   int
+	matchEnd   int // in the text
+
+	shown []byte // the line as it may be seen; match is in it then
 }
 
 // each calls found for each line of text that matches, in order, until found returns false.
@@ -247,7 +255,6 @@ func (p *pattern) confirm(text []byte, at int, l *line) bool {
 	l.end = l.start + len(plain)
 	if p.exact {
 		l.match = min(at, l.end) - l.start
-		l.matchEnd = min(l.match+len(p.required[0].text), len(plain))
 		return true
 	}
 	m := p.re.FindIndex(plain)
@@ -257,8 +264,66 @@ func (p *pattern) confirm(text []byte, at int, l *line) bool {
 	if m == nil {
 		return false
 	}
-	l.match, l.matchEnd = min(m[0], len(plain)), min(m[1], len(plain))
+	l.match = min(m[0], len(plain))
 	return true
+}
+
+// unveiled tells whether a line that matches still does so in what may be seen of it, beside all that is kept back, and
+// sets shown.
+//
+// Whether it does is a function of what may be seen alone, though a line is only asked about when the whole of it
+// matches: a match beside the placeholders is one of the whole line too. With another rule, such as that a match that
+// runs into a secret is none, a pattern with a part for a guess that need not match would tell whether it is right.
+func (p *pattern) unveiled(seen *veil, l *line) bool {
+	if p.acrossLines {
+		return p.unveiledAcross(seen, l)
+	}
+	shown, placeholders := seen.cover(l.start, l.end)
+	l.shown = shown
+	if len(placeholders) == 0 {
+		return true
+	}
+	match, ok := p.beside(shown, placeholders)
+	if !ok && p.keepsCR && bytes.HasPrefix(seen.text[l.end:], []byte("\r")) {
+		match, ok = p.beside(append(shown[:len(shown):len(shown)], '\r'), placeholders)
+	}
+	l.match = min(match, len(shown))
+	return ok
+}
+
+// unveiledAcross is unveiled for a literal that spans lines. It has one way to match in a line.
+func (p *pattern) unveiledAcross(seen *veil, l *line) bool {
+	if seen.hides(l.start+l.match, l.matchEnd) {
+		return false
+	}
+	l.match = len(seen.show(l.start, l.start+l.match))
+	l.shown = seen.show(l.start, l.end)
+	return true
+}
+
+// beside returns where the first match starts that has nothing of a placeholder in it. One whose end is a word's end
+// does not even meet one, since what is kept back there may be a word.
+func (p *pattern) beside(shown []byte, placeholders []Span) (match int, ok bool) {
+	clear := func(from, to int) bool {
+		return !slices.ContainsFunc(placeholders, func(s Span) bool {
+			return from < s.End && to > s.Start || p.wordEnds && from <= s.End && to >= s.Start
+		})
+	}
+	if p.exact {
+		s := newSearch(p.required, shown)
+		for at := s.next(0); at >= 0; at = s.next(at + 1) {
+			if clear(at, at+len(p.required[0].text)) {
+				return at, true
+			}
+		}
+		return 0, false
+	}
+	for _, m := range p.re.FindAllIndex(shown, -1) {
+		if clear(m[0], m[1]) {
+			return m[0], true
+		}
+	}
+	return 0, false
 }
 
 // eachAcross finds a literal that spans lines. A hit is the line where it starts.
@@ -279,7 +344,7 @@ func (p *pattern) eachAcross(text []byte, found func(line) bool) {
 		from = l.end + 1
 		l.end = l.start + len(bytes.TrimSuffix(text[l.start:l.end], []byte("\r")))
 		l.match = min(at, l.end) - l.start
-		l.matchEnd = l.end - l.start
+		l.matchEnd = at + m[1] - m[0]
 		if !found(l) {
 			return
 		}

@@ -177,7 +177,14 @@ func (s *searching) search(text, data []byte, v *Visited) fileHits {
 	var f fileHits
 	room, known := 0, false
 	number, counted := 1, 0
+	var seen *veil
 	s.pattern.each(text, func(l line) bool {
+		if seen == nil {
+			seen = newVeil(s.reader.w.options.Secrets, text)
+		}
+		if !s.pattern.unveiled(seen, &l) {
+			return true
+		}
 		if !known {
 			known = true
 			f.path = v.Path()
@@ -190,7 +197,7 @@ func (s *searching) search(text, data []byte, v *Visited) fileHits {
 		if len(f.hits) < room {
 			number += bytes.Count(text[counted:l.start], []byte("\n"))
 			counted = l.start
-			f.hits = append(f.hits, s.hit(text, l, number))
+			f.hits = append(f.hits, s.hit(seen, l, number))
 		}
 		return true
 	})
@@ -203,13 +210,14 @@ func (s *searching) search(text, data []byte, v *Visited) fileHits {
 	return f
 }
 
-func (s *searching) hit(text []byte, l line, number int) Hit {
-	content := text[l.start:l.end]
-	h := Hit{Line: number, Column: utf8.RuneCount(content[:l.match]) + 1}
-	h.Text, h.Cut = around(content, l.match)
+// hit shows the line, which is number so and so, as it may be seen.
+func (s *searching) hit(seen *veil, l line, number int) Hit {
+	h := Hit{Line: number, Column: utf8.RuneCount(l.shown[:l.match]) + 1}
+	h.Text, h.Cut = around(l.shown, l.match)
+	text := seen.text
 	for from := l.start; len(h.Before) < s.query.Context && from > 0; {
 		start := bytes.LastIndexByte(text[:from-1], '\n') + 1
-		h.Before = append(h.Before, contextLine(text[start:from-1]))
+		h.Before = append(h.Before, contextLine(seen.show(start, from-1)))
 		from = start
 	}
 	slices.Reverse(h.Before)
@@ -219,7 +227,7 @@ func (s *searching) hit(text []byte, l line, number int) Hit {
 			break
 		}
 		end := from + afterLines(text[from:], 1)
-		h.After = append(h.After, contextLine(bytes.TrimSuffix(text[from:end], []byte("\n"))))
+		h.After = append(h.After, contextLine(bytes.TrimSuffix(seen.show(from, end), []byte("\n"))))
 	}
 	return h
 }

@@ -26,11 +26,14 @@ type Text struct {
 	charset charset
 	bom     int // length of the byte order mark in raw
 	endings string
+	veil    *veil // nil: nothing is kept back
 }
 
 // DecodeText returns data as text, or an Error of code not-text. Without a byte order mark it is read in the encoding
 // that the policy names for the file, or as UTF-8 where named is empty. A mark decides whatever is named. Data that the
 // encoding would not write back byte for byte, and data with a NUL character, is no text.
+//
+// The text shows its secrets too. What a caller is to see comes from [Reader.Decode].
 func DecodeText(data []byte, named string) (*Text, error) {
 	charset, bom := sniff(data)
 	if bom == 0 {

@@ -23,7 +23,7 @@ func (r Reader) TextOf(v *Visited) (*Text, error) {
 	if !v.scan.isFileHere() {
 		return nil, unreadable(errMoved) // it may be hidden by now, so what it holds is not told
 	}
-	return DecodeText(data, r.Encoding(v.Path()))
+	return r.Decode(data, v.Path())
 }
 
 // unreadable says for a walk why a file could not be read. Nothing of it is shown to a caller but the code.

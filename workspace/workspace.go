@@ -86,6 +86,9 @@ type Options struct {
 	// Encoding returns the encoding that the policy names for a path, "" for none. It may be nil.
 	Encoding func(contract.Path) string
 
+	// Secrets finds what is kept back where text is shown; nil: nothing is.
+	Secrets SecretFinder
+
 	portable bool // resolve as on other systems, for tests
 }
 
