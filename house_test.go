@@ -35,11 +35,11 @@ var reserved = []struct {
 	why    string
 }{
 	{"github.com/mark3labs/mcp-go", []string{"server"}, "only the server knows the protocol's library"},
-	{"modernc.org/sqlite", []string{"ledger"}, "only the ledger keeps a database"},
+	{"modernc.org/sqlite", []string{"ledger", "notes"}, "only the ledger and the notes index keep a database"},
 	{"os/exec", []string{}, "nothing starts a program"},
 	{"net", []string{"server"}, "only the server is on the network"},
 	{"unsafe", []string{"workspace"}, "only system calls need it"},
-	{"os", []string{".", "workspace", "ledger", "policy", "server"}, "nothing but the workspace touches files under a root"},
+	{"os", []string{".", "workspace", "ledger", "notes", "policy", "server"}, "nothing but the workspace touches files under a root"},
 }
 
 // Tools reach nothing but through what they are handed.

@@ -53,7 +53,7 @@ type house struct {
 	state  string
 }
 
-func (h *house) close() error { return errors.Join(h.ledger.Close(), h.files.Close()) }
+func (h *house) close() error { return errors.Join(h.gate.Close(), h.ledger.Close(), h.files.Close()) }
 
 // open reads the policy and opens the directories; those on the command line replace the policy's.
 func (o *options) open(ctx context.Context, directories []string) (*house, error) {
@@ -84,7 +84,9 @@ func (o *options) open(ctx context.Context, directories []string) (*house, error
 		return nil, errors.Join(err, files.Close())
 	}
 	h := &house{policy: rules, files: files, ledger: book, log: log, state: state}
-	h.gate = gate.New(gate.Options{Policy: rules, Files: files, Ledger: book, Tools: chosen, Log: log, KeepAlways: o.keepAlways})
+	h.gate = gate.New(gate.Options{
+		Policy: rules, Files: files, Ledger: book, Tools: chosen, Index: o.indexFile(rules, files), Log: log, KeepAlways: o.keepAlways,
+	})
 	return h, nil
 }
 
@@ -170,6 +172,15 @@ func defaultState(roots []workspace.Root) (string, error) {
 			base = filepath.Join(home, ".local", "state")
 		}
 	}
+	name, err := nameOf(roots)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(base, "writ", name), nil
+}
+
+// nameOf returns a name for what is kept about a set of roots.
+func nameOf(roots []workspace.Root) (string, error) {
 	h := sha256.New()
 	for _, r := range roots {
 		real, err := filepath.EvalSymlinks(r.Dir)
@@ -181,14 +192,37 @@ func defaultState(roots []workspace.Root) (string, error) {
 		}
 		fmt.Fprintf(h, "%s\x00%s\x00", r.Name, real)
 	}
-	return filepath.Join(base, "writ", hex.EncodeToString(h.Sum(nil)[:8])), nil
+	return hex.EncodeToString(h.Sum(nil)[:8]), nil
 }
 
-// settle compares with the disk what earlier processes left open, in the background: a start waits for nothing.
-func (h *house) settle(ctx context.Context) {
-	go func() {
-		if err := h.gate.Recover(ctx); err != nil {
-			h.log.Warn("changes that were cut short could not be settled", "error", err)
+// indexFile is where the notes index of the policy is kept: beside the change log if that was given a place, else where
+// this system keeps what can be made anew. It is "" where that can't be told, or lies in a root.
+func (o *options) indexFile(rules *policy.Policy, files *workspace.Workspace) string {
+	dir := filepath.Join(o.state, "index")
+	if o.state == "" {
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			return ""
 		}
-	}()
+		if real, err := filepath.EvalSymlinks(cache); err == nil {
+			cache = real
+		}
+		name, err := nameOf(rootsOf(rules))
+		if err != nil {
+			return ""
+		}
+		dir = filepath.Join(cache, "writ", name)
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return ""
+	}
+	if _, inside := files.Relative(dir); inside {
+		return ""
+	}
+	return filepath.Join(dir, "notes-"+rules.Fingerprint()+".db")
 }
+
+// settle compares with the disk what earlier processes left open, in the background and again now and then: a start
+// waits for nothing, and a call that comes to such a file sees to it first.
+func (h *house) settle(ctx context.Context) { go h.gate.RecoverNowAndThen(ctx) }

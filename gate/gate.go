@@ -41,7 +41,9 @@ type Options struct {
 	Ledger *ledger.Ledger // nil: nothing is recorded, and no tool that writes is offered
 	Tools  []*tools.Tool
 	Clock  func() time.Time // nil: time.Now
-	Log    *slog.Logger     // told of faults of ours; nil: nobody is
+	// Index is the file of the notes index, outside every root; "": notes are searched without one.
+	Index string
+	Log   *slog.Logger // told of faults of ours; nil: nobody is
 	// KeepAlways holds every answer against its contract. Without it, those of reads that were answered are taken on
 	// trust, since their shape is that of a Go type.
 	KeepAlways bool
@@ -53,6 +55,7 @@ type Gate struct {
 	files   *workspace.Workspace
 	ledger  *ledger.Ledger
 	search  notes.Searcher
+	index   *notes.Index // nil: there is none
 	tools   map[string]*tools.Tool
 	names   []string // of the tools, sorted
 	breaker *breaker
@@ -74,7 +77,7 @@ func New(o Options) *Gate {
 		g.log = slog.New(slog.DiscardHandler)
 	}
 	g.breaker = newBreaker(g.clock)
-	g.search = notes.Scanner{Visibility: string(o.Policy.Visibility()), Limit: o.Policy.Limits().PageNotes}
+	g.searchBy(o.Index)
 	for _, t := range o.Tools {
 		if t.Effect.Writes && (o.Ledger == nil || !o.Policy.CanEverWrite()) {
 			continue
@@ -83,6 +86,19 @@ func New(o Options) *Gate {
 		g.names = append(g.names, t.Name)
 	}
 	return g
+}
+
+// searchBy chooses how notes are searched.
+func (g *Gate) searchBy(index string) {
+	visibility, limit := string(g.policy.Visibility()), g.policy.Limits().PageNotes
+	if index == "" {
+		g.search = notes.Scanner{Visibility: visibility, Limit: limit}
+		return
+	}
+	files := g.files.Reader(guard{g.policy})
+	vault := noteVault{noteSource{g.policy, files}, files.Follow()}
+	g.index = notes.NewIndex(notes.IndexOptions{File: index, Vault: vault, Visibility: visibility, Limit: limit, Log: g.log})
+	g.search = g.index
 }
 
 // Has tells whether there is a tool of that name for callers.

@@ -33,9 +33,17 @@ type noteSource struct {
 
 // Notes calls visit for each file that the policy counts as a note.
 func (s noteSource) Notes(ctx context.Context, visit func(notes.Candidate) error) error {
+	return s.each(ctx, visit, func(ctx context.Context, see func(*workspace.Visited)) error {
+		_, err := s.files.Walk(ctx, contract.Path{}, see)
+		return err
+	})
+}
+
+// each calls visit for the notes among the files of a walk, and ends the walk at the first error that visit returns.
+func (s noteSource) each(ctx context.Context, visit func(notes.Candidate) error, walk func(context.Context, func(*workspace.Visited)) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	_, err := s.files.Walk(ctx, contract.Path{}, func(v *workspace.Visited) {
+	err := walk(ctx, func(v *workspace.Visited) {
 		if ctx.Err() != nil || !s.policy.NotesInclude(v.Path()) {
 			return
 		}
@@ -54,11 +62,11 @@ func (s noteSource) Notes(ctx context.Context, visit func(notes.Candidate) error
 }
 
 func (s noteSource) candidate(v *workspace.Visited) (notes.Candidate, error) {
-	modified, err := v.Modified()
+	stamp, err := v.Stamp()
 	if err != nil {
 		return notes.Candidate{}, err
 	}
-	return notes.Candidate{Path: v.Path(), Modified: modified, Text: func() ([]byte, error) {
+	return notes.Candidate{Path: v.Path(), Modified: stamp.Modified, State: stamp.State, Text: func() ([]byte, error) {
 		text, err := s.files.TextOf(v)
 		if err != nil {
 			return nil, err

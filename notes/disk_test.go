@@ -56,7 +56,7 @@ func (d disk) visit(p string, visit func(Candidate) error) error {
 	if err != nil {
 		return err
 	}
-	return visit(Candidate{Path: path, Modified: info.ModTime(), Text: func() ([]byte, error) {
+	return visit(Candidate{Path: path, Modified: info.ModTime(), State: stateOf(p), Text: func() ([]byte, error) {
 		loaded, err := d.Load(context.Background(), path)
 		return loaded.Text, err
 	}})
@@ -105,9 +105,12 @@ func (d disk) date(t testing.TB, name string, when time.Time) {
 	}
 }
 
+// search scans, and sees to it that an index finds the same.
 func (d disk) search(t testing.TB, query string) Result {
 	t.Helper()
-	return d.searchWith(t, Scanner{}, query)
+	r := d.searchWith(t, Scanner{}, query)
+	agree(t, query, r, d.searchWith(t, indexOf(t, watchless{d}, IndexOptions{}), query))
+	return r
 }
 
 func (d disk) searchWith(t testing.TB, s Searcher, query string) Result {

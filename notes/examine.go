@@ -19,10 +19,10 @@ const (
 )
 
 // examine weighs the query's words in a note. It returns false for a note that is hidden or has none of them.
-func (w *worker) examine(path contract.Path, text []byte) (record, bool) {
+func (w *worker) examine(path contract.Path, text []byte) (record, *Note, bool) {
 	block, body := splitFrontMatter(text)
 	if marksOf(text, block).hidden(w.visibility) {
-		return record{}, false
+		return record{}, nil, false
 	}
 	w.notes++
 	w.bytes += len(text)
@@ -33,14 +33,15 @@ func (w *worker) examine(path contract.Path, text []byte) (record, bool) {
 	found = w.weigh([]byte(pathText(path)), weightPath) || found
 	escaped := bytes.IndexByte(block, '\\') >= 0 // so a title may hold what the text does not
 	if !found && !escaped && len(w.query.terms) > 0 {
-		return record{}, false
+		return record{}, nil, false
 	}
 	note := Parse(path, text)
 	if !w.query.admits(&note) {
-		return record{}, false
+		return record{}, nil, false
 	}
 	w.weighFields(&note)
-	return w.judge(&note, text)
+	r, ok := w.judge(&note, text)
+	return r, &note, ok
 }
 
 // pathText is what of a path is searched: all but the extension, which is that of all notes.

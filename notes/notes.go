@@ -1,9 +1,9 @@
 // Package notes is Markdown notes: what they say about themselves in front matter, titles, headings, tags and links,
 // and the search over them.
 //
-// A search reads the notes as they are: there is nothing to keep up to date, so a note is found as soon as it is
-// written and never after it is gone. [Searcher] is the door for an index. One must be asked the same [Query], cut text
-// into the same tokens and answer the same [Result].
+// There are two searchers. A [Scanner] reads every note for each search: there is nothing to keep up to date. An [Index]
+// keeps what it has read, so that many notes are searched as fast as few. Both take the same [Query], cut text into the
+// same tokens, look at the notes themselves for what a match says, and find the same notes.
 //
 // Missing on purpose: stemming, dictionaries, operators. A query is words; nothing in it can be a syntax error.
 package notes
@@ -29,6 +29,8 @@ type Source interface {
 type Candidate struct {
 	Path     contract.Path
 	Modified time.Time
+	// State names the state of the file: the same State, the same text. It is 0 where that can't be told.
+	State int64
 	// Text reads the note's text: UTF-8, without BOM, line endings as they are. It is valid until visit returns. An
 	// *envelope.Error tells why a file can't be searched; it is skipped and counted.
 	Text func() ([]byte, error)
@@ -65,7 +67,12 @@ type Result struct {
 	Repaired map[string]string
 	// Skipped counts the files that could not be searched, by reason.
 	Skipped map[envelope.Code]int
+	// Building is set while the notes are being indexed. The result is complete; it took longer to find.
+	Building *Progress
 }
+
+// Progress is how far an [Index] is in reading the notes that it does not know.
+type Progress struct{ Done, Total int }
 
 // Match is one note that was found.
 type Match struct {

@@ -50,11 +50,16 @@ func (s *scan) run(ctx context.Context, source Source) (tally, error) {
 	if err != nil {
 		return tally{}, err
 	}
+	return s.total(), nil
+}
+
+// total is what all workers have counted.
+func (s *scan) total() tally {
 	total := s.newTally()
 	for _, w := range s.all {
 		total.add(&w.tally)
 	}
-	return total, nil
+	return total
 }
 
 func (s *scan) borrow() *worker {
@@ -92,7 +97,7 @@ func (w *worker) visit(c Candidate) error {
 	if err != nil {
 		return w.skip(err)
 	}
-	if r, ok := w.examine(c.Path, text); ok {
+	if r, _, ok := w.examine(c.Path, text); ok {
 		r.modified = c.Modified
 		w.keep(r)
 	}

@@ -25,21 +25,29 @@ type Scanner struct {
 
 // Search implements [Searcher]. It returns the notes of the first tier that finds any.
 func (s Scanner) Search(ctx context.Context, q Query, source Source) (Result, error) {
-	result := Result{Matches: []Match{}, Tier: TierNone}
+	result, _, err := s.search(ctx, &q, source)
+	return result, err
+}
+
+// search also tells how many notes it has read.
+func (s Scanner) search(ctx context.Context, q *Query, source Source) (Result, int, error) {
+	result := emptyResult()
 	if q.IsEmpty() {
-		return result, nil
+		return result, 0, nil
 	}
-	f := finder{scanner: s, source: source, query: &q}
+	f := finder{scanner: s, source: source, query: q}
 	selected, err := f.find(ctx)
 	if err != nil {
-		return result, err
+		return result, 0, err
 	}
 	result.Skipped = f.skipped
-	if selected.total == 0 {
-		return result, nil
+	if selected.total > 0 {
+		result, err = s.present(ctx, source, selected, result)
 	}
-	return f.present(ctx, selected, result)
+	return result, f.notes, err
 }
+
+func emptyResult() Result { return Result{Matches: []Match{}, Tier: TierNone} }
 
 // finder carries out one search.
 type finder struct {
@@ -47,6 +55,7 @@ type finder struct {
 	source  Source
 	query   *Query
 	skipped map[envelope.Code]int
+	notes   int
 }
 
 // found is what a tier found: a query, the numbers of a scan for it, and what of them to go by.
@@ -66,7 +75,7 @@ func (f *finder) find(ctx context.Context) (found, error) {
 	if err != nil {
 		return found{}, err
 	}
-	f.skipped = t.skipped
+	f.skipped, f.notes = t.skipped, t.notes
 	first := found{query: q, tally: &t}
 	if first.strictly() || first.loosely() {
 		return first, nil
@@ -125,24 +134,19 @@ func (f found) sentence() found {
 	return f
 }
 
-// present reads the best notes once more, for what a match shows. A note that has gone or changed in between, so that it
-// is no match any more, is left out.
-func (f *finder) present(ctx context.Context, sel found, result Result) (Result, error) {
+// present shows the best notes of what was found. Those that ranking has not kept are read once more; one that has gone
+// or changed in between, so that it is no match any more, is left out.
+func (s Scanner) present(ctx context.Context, source Source, sel found, result Result) (Result, error) {
 	result.Tier, result.Total, result.Repaired = sel.tier, sel.total, sel.repaired
-	shown := presenter{found: sel, worker: newScan(sel.query, f.scanner.Visibility).borrow(), targets: sel.targets(sel.columns), parts: sel.targets(sel.query.atomColumns(sel.query.loose))}
+	shown := presenter{found: sel, worker: newScan(sel.query, s.Visibility).borrow(), targets: sel.targets(sel.columns), parts: sel.targets(sel.query.atomColumns(sel.query.loose))}
 	for _, r := range sel.tally.rank(sel.selection) {
-		if len(result.Matches) == cmp.Or(f.scanner.Limit, DefaultLimit) {
+		if len(result.Matches) == s.limit() {
 			break
 		}
 		if err := ctx.Err(); err != nil {
 			return result, err
 		}
-		loaded, err := f.source.Load(ctx, r.path)
-		if err != nil {
-			result.Total--
-			continue
-		}
-		if match, ok := shown.match(r, loaded); ok {
+		if match, ok := shown.match(ctx, source, r); ok {
 			result.Matches = append(result.Matches, match)
 		} else {
 			result.Total--
@@ -156,6 +160,8 @@ func (f *finder) present(ctx context.Context, sel found, result Result) (Result,
 	}
 	return result, nil
 }
+
+func (s Scanner) limit() int { return cmp.Or(s.Limit, DefaultLimit) }
 
 // targets are what snippets should show of the columns. A word that all notes have still is one.
 func (f *found) targets(columns []int) []target {
@@ -183,13 +189,25 @@ type presenter struct {
 	parts   []target
 }
 
-func (p *presenter) match(r ranked, loaded Loaded) (Match, bool) {
-	now, ok := p.worker.examine(r.path, loaded.Text)
-	if !ok || !p.takes(&now) {
-		return Match{}, false
+func (p *presenter) match(ctx context.Context, source Source, r ranked) (Match, bool) {
+	read := r.read
+	if read == nil {
+		loaded, err := source.Load(ctx, r.path)
+		if err != nil {
+			return Match{}, false
+		}
+		now, note, ok := p.worker.examine(r.path, loaded.Text)
+		if !ok || !p.takes(&now) {
+			return Match{}, false
+		}
+		read = &readNote{loaded, note}
 	}
-	note := Parse(r.path, loaded.Text)
-	cut := cutter{text: loaded.Text, targets: p.targets, parts: p.parts}
+	return p.show(r, read), true
+}
+
+func (p *presenter) show(r ranked, read *readNote) Match {
+	note := read.note
+	cut := cutter{text: read.loaded.Text, targets: p.targets, parts: p.parts}
 	best := cut.excerpt(note.Body)
 	return Match{
 		Path:    r.path,
@@ -198,9 +216,9 @@ func (p *presenter) match(r ranked, loaded Loaded) (Match, bool) {
 		Heading: clip(note.headingAt(best.line)),
 		Snippet: string(best.text),
 		Score:   math.Round(r.score*1000) / 1000,
-		Version: loaded.Version,
+		Version: read.loaded.Version,
 		Tags:    shortTags(note.Tags),
-	}, true
+	}
 }
 
 func clip(s string) string { return string(cutAtRune([]byte(s), maxTitle)) }

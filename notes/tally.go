@@ -33,6 +33,13 @@ type record struct {
 	mask     uint64    // which of the first 64 atoms it has
 	standing standing
 	level    level
+	read     *readNote // nil: read it again to show it
+}
+
+// readNote is a note that was read for ranking and is to be shown.
+type readNote struct {
+	loaded Loaded
+	note   *Note
 }
 
 // standing says how well the query names the note, best last.

@@ -116,7 +116,7 @@ func FuzzParseQuery(f *testing.F) {
 		s.findNeighbours()
 		w := s.borrow()
 		note := parse(t, "n.md", text)
-		r, ok := w.examine(note.Path, []byte(text))
+		r, _, ok := w.examine(note.Path, []byte(text))
 		if ok && len(r.values) != len(q.terms)+len(q.atoms) {
 			t.Errorf("%d values for %d terms and %d atoms", len(r.values), len(q.terms), len(q.atoms))
 		}

@@ -66,6 +66,10 @@ func runSearchNotes(ctx context.Context, r Reader, in searchNotesIn) (searchNote
 	}
 	out.repaired(result.Repaired)
 	warnSkippedNotes(&out.Notes, result.Skipped)
+	if b := result.Building; b != nil {
+		out.Warn(envelope.Warning{Code: envelope.IndexBuilding, Message: fmt.Sprintf(
+			"All notes were searched, one by one: the index that makes this fast is being built (%d of %d notes).", b.Done, b.Total)})
+	}
 	return out, nil
 }
 

@@ -2,16 +2,9 @@ package workspace
 
 import (
 	"errors"
-	"time"
 
 	"writ/envelope"
 )
-
-// Modified returns when the visited file was changed last.
-func (v *Visited) Modified() (time.Time, error) {
-	f, err := v.facts()
-	return f.modified(), err
-}
 
 // TextOf returns the text of a file during its visit. An *envelope.Error of code not-text, too-large, permission or
 // changed-during-call tells why there is none.

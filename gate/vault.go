@@ -1,0 +1,59 @@
+package gate
+
+import (
+	"context"
+
+	"writ/contract"
+	"writ/envelope"
+	"writ/notes"
+	"writ/workspace"
+)
+
+// noteVault is the notes that the policy lets be read, followed as they change: what an index is made of.
+type noteVault struct {
+	noteSource
+	follower *workspace.Follower
+}
+
+// Notes calls visit for each note.
+func (v noteVault) Notes(ctx context.Context, visit func(notes.Candidate) error) error {
+	return v.each(ctx, visit, func(ctx context.Context, see func(*workspace.Visited)) error {
+		_, err := v.follower.Walk(ctx, see)
+		return err
+	})
+}
+
+// Note calls visit for the note at path, if there is one.
+func (v noteVault) Note(ctx context.Context, path contract.Path, visit func(notes.Candidate) error) error {
+	if !v.policy.NotesInclude(path) {
+		return nil
+	}
+	err := v.each(ctx, visit, func(ctx context.Context, see func(*workspace.Visited)) error {
+		_, err := v.files.Walk(ctx, path, func(f *workspace.Visited) {
+			if f.Path() == path { // it is no link to another
+				see(f)
+			}
+		})
+		return err
+	})
+	switch code := envelope.CodeOf(err); code {
+	case "", envelope.IO, envelope.ChangedDuringCall:
+		return err
+	default:
+		return nil // it is gone, or may not be read
+	}
+}
+
+// Changes tells what may have changed since.
+func (v noteVault) Changes() (files []contract.Path, all bool) { return v.follower.Changes() }
+
+// Index is the notes index; nil where notes are searched without one.
+func (g *Gate) Index() *notes.Index { return g.index }
+
+// Close ends what goes on behind the calls.
+func (g *Gate) Close() error {
+	if g.index == nil {
+		return nil
+	}
+	return g.index.Close()
+}

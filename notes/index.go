@@ -1,0 +1,218 @@
+package notes
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+
+	"writ/contract"
+)
+
+// The index is a second copy of the words of the notes, and nothing but that: everything that a result shows is read
+// from the notes themselves, through the Source of the caller. What it may say without reading them is how many notes
+// there are with which words, so it holds those notes alone that its Vault hands out, and before each search it is
+// brought up to what is on disk. When that takes long, or the database gives trouble, the notes are scanned instead:
+// an answer is never wrong or missing for want of an index.
+
+// Vault is the Source that an index is made of, which can also tell what has changed in it.
+type Vault interface {
+	Source
+	// Note calls visit for the note at path, or not at all where there is none.
+	Note(ctx context.Context, path contract.Path, visit func(Candidate) error) error
+	// Changes returns the files that may have changed since the last call or, before the first one, since Notes was
+	// called last. all tells that it is not known which: only another call of Notes can say.
+	Changes() (files []contract.Path, all bool)
+}
+
+// IndexOptions are what an index is made of.
+type IndexOptions struct {
+	// File is the database. It is made where it is missing, with the directories above it, for its owner only. It must
+	// not be in a root, and what one policy lets be read must not share it with what another does.
+	File       string
+	Vault      Vault
+	Visibility string       // VisibilityUnmarked if empty
+	Limit      int          // how many matches are returned; zero means DefaultLimit
+	Log        *slog.Logger // told of trouble with the database; nil: nobody is
+}
+
+const (
+	// fewNotes is how many notes are scanned as fast as an index is asked. None is begun for less.
+	fewNotes = 200
+	// fewChanges is how many notes a search waits for to be indexed.
+	fewChanges = 128
+)
+
+// Index is a [Searcher] that keeps the words of the notes in a database, which several processes may share. It opens
+// nothing before the first search. It may be used from many goroutines.
+type Index struct {
+	scanner Scanner
+	vault   Vault
+	place   location
+	log     *slog.Logger
+
+	building atomic.Pointer[building]
+	turn     chan struct{} // held while the index is brought up to date; guards the rest
+	store    *store        // nil: not opened
+	shunned  bool          // it can't be opened; this process scans
+	stale    bool          // the notes must be walked over
+	dirty    map[contract.Path]bool
+
+	context context.Context // of the work in the background
+	cancel  context.CancelFunc
+	work    sync.WaitGroup
+}
+
+// building is work in the background that searches do not wait for.
+type building struct{ done, total atomic.Int64 }
+
+func (b *building) progress() *Progress {
+	return &Progress{Done: int(b.done.Load()), Total: int(b.total.Load())}
+}
+
+// NewIndex returns an index. Nothing is opened yet.
+func NewIndex(o IndexOptions) *Index {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	x := &Index{
+		scanner: Scanner{Visibility: o.Visibility, Limit: o.Limit}, vault: o.Vault, place: location{filepath.Clean(o.File), o.Visibility}, log: o.Log,
+		turn: make(chan struct{}, 1), stale: true, dirty: map[contract.Path]bool{},
+	}
+	x.context, x.cancel = context.WithCancel(context.Background())
+	return x
+}
+
+// Search implements [Searcher]. The source must hand out the notes that the index's vault does: it is who decides about
+// each note that is shown, but totals and repairs are those of the vault.
+func (x *Index) Search(ctx context.Context, q Query, source Source) (Result, error) {
+	if q.IsEmpty() {
+		return emptyResult(), nil
+	}
+	if result, ok := x.searchIndex(ctx, &q, source); ok {
+		return result, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return emptyResult(), err
+	}
+	result, read, err := x.scanner.search(ctx, &q, source)
+	if err == nil && read >= fewNotes {
+		x.start()
+	}
+	if b := x.building.Load(); b != nil && err == nil {
+		result.Building = b.progress()
+	}
+	return result, err
+}
+
+// searchIndex returns false where the index can't answer: it is not there, not ready, or in trouble.
+func (x *Index) searchIndex(ctx context.Context, q *Query, source Source) (Result, bool) {
+	db := x.fresh(ctx)
+	if db == nil {
+		return Result{}, false
+	}
+	result, err := db.search(ctx, x.scanner, q, source)
+	if err != nil {
+		x.trouble(ctx, db, err)
+		return Result{}, false
+	}
+	return result, true
+}
+
+// fresh returns the database, brought up to what is on disk; or nil.
+func (x *Index) fresh(ctx context.Context) *store {
+	if x.building.Load() != nil || !x.take(ctx) {
+		return nil
+	}
+	defer x.release()
+	if x.building.Load() != nil || !x.opened(ctx, existing) {
+		return nil
+	}
+	db := x.store
+	if err := x.catchUp(ctx); err != nil {
+		x.troubled(ctx, db, err)
+		return nil
+	}
+	if x.building.Load() != nil {
+		return nil
+	}
+	return db
+}
+
+func (x *Index) take(ctx context.Context) bool {
+	select {
+	case x.turn <- struct{}{}:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (x *Index) release() { <-x.turn }
+
+// opened opens the database if it must. It returns false where there is none, or none that can be used.
+func (x *Index) opened(ctx context.Context, how opening) bool {
+	if x.store != nil && !x.store.isReplaced() {
+		return true
+	}
+	if x.store != nil {
+		x.store.close()
+		x.store, x.stale = nil, true
+	}
+	if x.shunned {
+		return false
+	}
+	db, err := openStore(ctx, x.place, how)
+	if err != nil && ctx.Err() == nil {
+		x.shunned = true
+		x.log.Warn("the notes index can't be opened; notes are searched without it", "file", x.place.file, "error", err)
+	}
+	x.store, x.stale = db, true
+	return db != nil
+}
+
+// trouble is troubled for one who does not hold the turn.
+func (x *Index) trouble(ctx context.Context, db *store, err error) {
+	if ctx.Err() == nil && x.take(ctx) {
+		defer x.release()
+		x.troubled(ctx, db, err)
+	}
+}
+
+// troubled removes a database that is damaged; any other trouble may pass by itself. A call that ran out of time is
+// none.
+func (x *Index) troubled(ctx context.Context, db *store, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	x.log.Warn("the notes index failed; notes are searched without it", "file", x.place.file, "error", err)
+	if isDamaged(err) && x.store == db {
+		x.discard(ctx)
+	}
+}
+
+// discard removes the database. The next search that is worth it begins a new one.
+func (x *Index) discard(ctx context.Context) {
+	x.store.close()
+	x.store, x.stale = nil, true
+	if err := removeStore(ctx, x.place.file); err != nil {
+		x.shunned = true
+		x.log.Warn("the damaged notes index can't be removed", "file", x.place.file, "error", err)
+	}
+}
+
+// Close ends the work in the background and closes the database.
+func (x *Index) Close() error {
+	x.cancel()
+	x.work.Wait()
+	x.turn <- struct{}{}
+	defer x.release()
+	x.shunned = true
+	if x.store == nil {
+		return nil
+	}
+	db := x.store
+	x.store = nil
+	return db.close()
+}

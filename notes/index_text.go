@@ -1,0 +1,75 @@
+package notes
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"writ/contract"
+)
+
+// The columns of the database, in the order of its weights (see examine.go).
+const (
+	columnTitle = iota
+	columnHeadings
+	columnTags
+	columnPath
+	columnMatter
+	columnBody
+	columnCount
+)
+
+// segments are a note's tokens by column, each token followed by a space. The database cuts at the spaces.
+type segments struct {
+	tokens  tokenizer
+	columns [columnCount][]byte
+	words   map[string]bool // the words that a repair may choose; nil: nobody asks
+}
+
+// cut takes the note apart.
+func (s *segments) cut(note *Note, path contract.Path, text []byte) {
+	for i := range s.columns {
+		s.columns[i] = s.columns[i][:0]
+	}
+	block, body := splitFrontMatter(text)
+	s.add(columnTitle, []byte(note.Title))
+	for _, h := range note.Headings {
+		s.add(columnHeadings, []byte(h.Text))
+	}
+	for _, list := range [][]string{note.Tags, note.Aliases} {
+		for _, tag := range list {
+			s.add(columnTags, []byte(tag))
+		}
+	}
+	s.add(columnPath, []byte(pathText(path)))
+	s.add(columnMatter, block)
+	s.add(columnBody, text[body:])
+}
+
+func (s *segments) add(column int, text []byte) {
+	s.tokens.reset(text)
+	out := s.columns[column]
+	for s.tokens.next() {
+		out = append(out, s.tokens.token...)
+		out = append(out, ' ')
+		if s.words != nil && !s.tokens.paired {
+			s.meet(s.tokens.token)
+		}
+	}
+	s.columns[column] = out
+}
+
+// meet takes note of a word if one that is repaired could be near it.
+func (s *segments) meet(word []byte) {
+	if !s.words[string(word)] && isVocabulary(string(word)) {
+		s.words[string(word)] = true
+	}
+}
+
+// isVocabulary tells whether a token could be the neighbour of a word that is repaired.
+func isVocabulary(token string) bool {
+	if len(token) < 3 || len(token) > utf8.UTFMax*(maxWord+2) || strings.ContainsFunc(token, isUnspaced) {
+		return false
+	}
+	n := utf8.RuneCountInString(token)
+	return n >= 3 && n <= maxWord+2
+}

@@ -1,0 +1,288 @@
+package notes
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"writ/contract"
+	"writ/envelope"
+)
+
+// Notes are read while the database is held for writing. So when two processes index a note that changes at that
+// moment, the one that writes last has also read last, and an older state never covers a newer one.
+
+const (
+	batchNotes = 256     // at most so many notes in one transaction, since others wait for it
+	batchBytes = 4 << 20 // of text
+	// manyLists is how many rows of the vocabulary are made one.
+	manyLists = 256
+)
+
+// writer is the connection that writes, and its statements.
+type writer struct {
+	conn       *sql.Conn
+	visibility string
+	all        []*sql.Stmt
+
+	begin, commit, rollback      *sql.Stmt
+	find, insert, update, remove *sql.Stmt
+	addText, removeText          *sql.Stmt
+	addTag, removeTags           *sql.Stmt
+	count, addWords              *sql.Stmt
+
+	segments segments
+	changed  totals
+	bytes    int // of text in this transaction
+}
+
+// totals are what changes in the table of that name.
+type totals struct{ notes, bytes, removed int }
+
+func (w *writer) prepare(ctx context.Context) error {
+	for _, p := range []struct {
+		to  **sql.Stmt
+		sql string
+	}{
+		{&w.begin, "BEGIN IMMEDIATE"},
+		{&w.commit, "COMMIT"},
+		{&w.rollback, "ROLLBACK"},
+		{&w.find, "SELECT id, state, length, skip FROM notes WHERE path = ?"},
+		{&w.insert, "INSERT INTO notes(state, modified, length, skip, folded_path, folded_title, path) VALUES(?, ?, ?, ?, ?, ?, ?)"},
+		{&w.update, "UPDATE notes SET state = ?, modified = ?, length = ?, skip = ?, folded_path = ?, folded_title = ? WHERE id = ?"},
+		{&w.remove, "DELETE FROM notes WHERE id = ?"},
+		{&w.addText, "INSERT INTO text(rowid, title, headings, tags, path, matter, body) VALUES(?, ?, ?, ?, ?, ?, ?)"},
+		{&w.removeText, "DELETE FROM text WHERE rowid = ?"},
+		{&w.addTag, "INSERT OR IGNORE INTO tags(id, tag) VALUES(?, ?)"},
+		{&w.removeTags, "DELETE FROM tags WHERE id = ?"},
+		{&w.count, "UPDATE totals SET generation = generation + 1, notes = notes + ?, bytes = bytes + ?, removed = removed + ?"},
+		{&w.addWords, "INSERT INTO vocabulary(words) VALUES(?)"},
+	} {
+		stmt, err := w.conn.PrepareContext(ctx, p.sql)
+		if err != nil {
+			return err
+		}
+		*p.to, w.all = stmt, append(w.all, stmt)
+	}
+	return nil
+}
+
+// close closes the statements first: SQLite keeps a connection with statements open.
+func (w *writer) close() error {
+	var errs []error
+	for _, stmt := range w.all {
+		errs = append(errs, stmt.Close())
+	}
+	return errors.Join(append(errs, w.conn.Close())...)
+}
+
+// transaction runs f between BEGIN IMMEDIATE and COMMIT.
+func (s *store) transaction(ctx context.Context, f func(w *writer) error) error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	w := s.writer
+	if _, err := w.begin.ExecContext(ctx); err != nil {
+		return err
+	}
+	w.changed, w.bytes = totals{}, 0
+	err := f(w)
+	if err == nil {
+		_, err = w.count.ExecContext(ctx, w.changed.notes, w.changed.bytes, w.changed.removed)
+	}
+	if err == nil {
+		_, err = w.commit.ExecContext(ctx)
+	}
+	if err != nil {
+		// The context may be what ended it. It fails where SQLite has rolled back by itself.
+		_, _ = w.rollback.ExecContext(context.WithoutCancel(ctx))
+	}
+	return err
+}
+
+// readNotes indexes the notes as they are now, in one transaction.
+func (s *store) readNotes(ctx context.Context, vault Vault, files []contract.Path) error {
+	return s.transaction(ctx, func(w *writer) error {
+		w.segments.words = map[string]bool{}
+		for _, p := range files {
+			if err := w.read(ctx, vault, p); err != nil {
+				return err
+			}
+		}
+		return w.keepWords(ctx, w.segments.words)
+	})
+}
+
+// build indexes many notes, in transactions that do not keep others waiting for long. It tells how many each did.
+func (s *store) build(ctx context.Context, vault Vault, files []contract.Path, tell func(notes int)) error {
+	known := map[string]bool{}
+	for len(files) > 0 {
+		done := 0
+		err := s.transaction(ctx, func(w *writer) error {
+			w.segments.words = map[string]bool{}
+			for done < min(len(files), batchNotes) && w.bytes < batchBytes {
+				if err := w.read(ctx, vault, files[done]); err != nil {
+					return err
+				}
+				done++
+			}
+			maps.DeleteFunc(w.segments.words, func(word string, _ bool) bool { return known[word] })
+			maps.Copy(known, w.segments.words)
+			return w.keepWords(ctx, w.segments.words)
+		})
+		if err != nil {
+			return err
+		}
+		tell(done)
+		files = files[done:]
+	}
+	return s.mergeWords(ctx)
+}
+
+// read indexes the note at path as it is now, and forgets it if there is none any more.
+func (w *writer) read(ctx context.Context, vault Vault, path contract.Path) error {
+	found := false
+	err := vault.Note(ctx, path, func(c Candidate) error {
+		found = true
+		return w.put(ctx, c)
+	})
+	if err != nil || found {
+		return err
+	}
+	return w.forget(ctx, path)
+}
+
+// stored is what the database has of a note.
+type stored struct {
+	id     int64 // 0: nothing
+	state  int64
+	length int
+	skip   string
+}
+
+func (w *writer) stored(ctx context.Context, path contract.Path) (stored, error) {
+	var s stored
+	err := w.find.QueryRowContext(ctx, path.String()).Scan(&s.id, &s.state, &s.length, &s.skip)
+	if errors.Is(err, sql.ErrNoRows) {
+		return stored{}, nil
+	}
+	return s, err
+}
+
+func (w *writer) put(ctx context.Context, c Candidate) error {
+	old, err := w.stored(ctx, c.Path)
+	if err != nil || old.id != 0 && old.state == c.State && c.State != 0 {
+		return err // another process was here first
+	}
+	text, err := c.Text()
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	if code := envelope.CodeOf(err); code == envelope.PathNotFound {
+		return w.forget(ctx, c.Path)
+	}
+	note := Parse(c.Path, text)
+	s := stored{state: c.State, length: len(text)}
+	switch {
+	case err != nil:
+		s.skip = string(cmp.Or(envelope.CodeOf(err), envelope.IO))
+		if s.skip == string(envelope.IO) || s.skip == string(envelope.ChangedDuringCall) {
+			s.state = 0 // it may pass
+		}
+	case note.Hidden(w.visibility):
+		s.skip = hidden
+	}
+	return w.replace(ctx, old, s, c, &note, text)
+}
+
+func (w *writer) replace(ctx context.Context, old, s stored, c Candidate, note *Note, text []byte) error {
+	if err := w.clear(ctx, old); err != nil {
+		return err
+	}
+	title := ""
+	if s.skip == "" {
+		title = fold(note.Title)
+	}
+	values := []any{s.state, c.Modified.UnixNano(), s.length, s.skip, fold(c.Path.String()), title}
+	if old.id != 0 {
+		s.id = old.id
+		if _, err := w.update.ExecContext(ctx, append(values, old.id)...); err != nil {
+			return err
+		}
+	} else {
+		result, err := w.insert.ExecContext(ctx, append(values, c.Path.String())...)
+		if err != nil {
+			return err
+		}
+		if s.id, err = result.LastInsertId(); err != nil {
+			return err
+		}
+	}
+	if s.skip != "" {
+		return nil
+	}
+	return w.index(ctx, s, note, text)
+}
+
+// index stores the words of a note.
+func (w *writer) index(ctx context.Context, s stored, note *Note, text []byte) error {
+	w.segments.cut(note, note.Path, text)
+	values := []any{s.id}
+	for _, column := range w.segments.columns {
+		values = append(values, string(column))
+	}
+	if _, err := w.addText.ExecContext(ctx, values...); err != nil {
+		return err
+	}
+	for _, tag := range note.Tags {
+		if _, err := w.addTag.ExecContext(ctx, s.id, fold(tag)); err != nil {
+			return err
+		}
+	}
+	w.changed.notes++
+	w.changed.bytes += s.length
+	w.bytes += s.length
+	return nil
+}
+
+// clear removes the words of a note.
+func (w *writer) clear(ctx context.Context, old stored) error {
+	if old.id == 0 || old.skip != "" {
+		return nil
+	}
+	if _, err := w.removeText.ExecContext(ctx, old.id); err != nil {
+		return err
+	}
+	if _, err := w.removeTags.ExecContext(ctx, old.id); err != nil {
+		return err
+	}
+	w.changed.notes--
+	w.changed.bytes -= old.length
+	w.changed.removed++
+	return nil
+}
+
+func (w *writer) forget(ctx context.Context, path contract.Path) error {
+	old, err := w.stored(ctx, path)
+	if err != nil || old.id == 0 {
+		return err
+	}
+	if err := w.clear(ctx, old); err != nil {
+		return err
+	}
+	_, err = w.remove.ExecContext(ctx, old.id)
+	return err
+}
+
+// keepWords stores words that a repair may choose. Words stay when the last note that has them goes; so whoever
+// chooses one asks first whether any note has it.
+func (w *writer) keepWords(ctx context.Context, words map[string]bool) error {
+	if len(words) == 0 {
+		return nil
+	}
+	_, err := w.addWords.ExecContext(ctx, strings.Join(slices.Sorted(maps.Keys(words)), "\n"))
+	return err
+}
