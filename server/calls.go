@@ -68,16 +68,9 @@ func (r *call) wait() bool {
 	select {
 	case r.of.slots <- struct{}{}:
 		r.slot = true
-		return true
-	default:
-	}
-	select {
-	case r.of.slots <- struct{}{}:
-		r.slot = true
-		return true
 	case <-r.ctx.Done():
-		return false
 	}
+	return r.ctx.Err() == nil
 }
 
 // freeSlot lets the next call run. The answer may still have to be sent, to a client that takes its time.

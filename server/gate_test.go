@@ -115,7 +115,7 @@ func connect(t *testing.T, options ...func(*Server)) *client {
 	}()
 	go func() {
 		defer close(c.lines)
-		r := newLineReader(outR)
+		r := newLineReader(outR, MaxMessage)
 		for {
 			line, err := r.next()
 			if err != nil {

@@ -20,8 +20,8 @@ type lineReader struct {
 	most int // bytes of the longest line that is taken
 }
 
-func newLineReader(in io.Reader) *lineReader {
-	return &lineReader{in: bufio.NewReaderSize(in, lineBuffer), most: MaxMessage}
+func newLineReader(in io.Reader, most int) *lineReader {
+	return &lineReader{in: bufio.NewReaderSize(in, lineBuffer), most: most}
 }
 
 // next returns the next line that is not blank, in memory of its own and without its end. It returns the input's error,

@@ -89,6 +89,7 @@ type Server struct {
 	modernHead []byte // what stands first in each result since 2026-07-28
 	lists      func() (legacy, modern []byte)
 
+	maxMessage              int
 	drainGrace, cancelGrace time.Duration
 }
 
@@ -97,7 +98,7 @@ func New(gate Gate, info Info) *Server {
 	if info.Instructions == "" {
 		info.Instructions = Instructions
 	}
-	s := &Server{gate: gate, info: info, log: info.Log, drainGrace: drainGrace, cancelGrace: cancelGrace}
+	s := &Server{gate: gate, info: info, log: info.Log, maxMessage: MaxMessage, drainGrace: drainGrace, cancelGrace: cancelGrace}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -132,10 +133,10 @@ func (d *Definition) forLibrary() mcp.Tool {
 	t.Title = d.Title
 	t.RawOutputSchema = d.OutputSchema
 	t.Annotations = mcp.ToolAnnotation{
-		ReadOnlyHint:    mcp.ToBoolPtr(d.ReadOnly),
-		DestructiveHint: mcp.ToBoolPtr(d.Destructive),
-		IdempotentHint:  mcp.ToBoolPtr(d.Idempotent),
-		OpenWorldHint:   mcp.ToBoolPtr(false),
+		ReadOnlyHint:    new(d.ReadOnly),
+		DestructiveHint: new(d.Destructive),
+		IdempotentHint:  new(d.Idempotent),
+		OpenWorldHint:   new(false),
 	}
 	return t
 }

@@ -20,7 +20,7 @@ func (s *Server) Stdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	signal.Ignore(syscall.SIGPIPE)
 	l := &loop{
 		server: s,
-		in:     newLineReader(in),
+		in:     newLineReader(in, s.maxMessage),
 		out:    newOutbox(out),
 		calls:  newCalls(ctx),
 		peer:   newPeer("stdio"),

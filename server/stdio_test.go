@@ -98,7 +98,7 @@ func TestStdioWire(t *testing.T) {
 		"a call of a tool that went":     {callLine("1", "hidden", `{}`), []string{failure("1", -32602, `Unknown tool: "hidden"`)}},
 		"a call of no tool":              {`{"jsonrpc":"2.0","id":1,"method":"tools/call"}` + "\n", []string{failure("1", -32602, "The params of tools/call must name a tool")}},
 		"a call of a tool with a number": {`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":7}}` + "\n", []string{failure("1", -32602, "The params of tools/call must name a tool")}},
-		"a call that panics":             {callLine("1", "panic", `{}`) + ping, []string{failure("1", -32603, "The server failed; nothing is known about what was done"), pong}},
+		"a call that panics":             {callLine("1", "panic", `{}`), []string{failure("1", -32603, "The server failed; nothing is known about what was done")}},
 		"a call with progress": {`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"progress","_meta":{"progressToken":"p1"}}}` + "\n", []string{
 			`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p1","progress":1,"total":3,"message":"first"}}`, `*"id":1,"result"`}},
 
@@ -133,10 +133,20 @@ func TestStdioWire(t *testing.T) {
 	}
 }
 
-func TestStdioTooLongALine(t *testing.T) {
+func TestStdioGoesOnAfterAPanic(t *testing.T) {
 	c := connect(t)
-	go c.send(strings.Repeat(" ", 10) + strings.Repeat("a", MaxMessage) + "\n" + `{"jsonrpc":"2.0","id":1,"method":"ping"}` + "\n")
-	if got, want := c.next(), failure("null", -32600, "The message is longer than 67108864 bytes"); got != want {
+	c.send(callLine("1", "panic", "{}"))
+	c.next()
+	c.send(`{"jsonrpc":"2.0","id":2,"method":"ping"}` + "\n")
+	if got := c.next(); got != `{"jsonrpc":"2.0","id":2,"result":{}}` {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestStdioTooLongALine(t *testing.T) {
+	c := connect(t, func(s *Server) { s.maxMessage = 1 << 20 })
+	go c.send(strings.Repeat(" ", 10) + strings.Repeat("a", 1<<20) + "\n" + `{"jsonrpc":"2.0","id":1,"method":"ping"}` + "\n")
+	if got, want := c.next(), failure("null", -32600, "The message is longer than 1048576 bytes"); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	if got := c.next(); got != `{"jsonrpc":"2.0","id":1,"result":{}}` {
@@ -146,8 +156,7 @@ func TestStdioTooLongALine(t *testing.T) {
 
 // A line without end must not fill the memory.
 func TestLineReaderSkipsInPieces(t *testing.T) {
-	r := newLineReader(io.MultiReader(io.LimitReader(endless('a'), 50<<20), strings.NewReader("\n{}\n")))
-	r.most = 1 << 20
+	r := newLineReader(io.MultiReader(io.LimitReader(endless('a'), 50<<20), strings.NewReader("\n{}\n")), 1<<20)
 	if _, err := r.next(); !errors.Is(err, errTooLong) {
 		t.Fatal(err)
 	}
@@ -171,8 +180,7 @@ func (e endless) Read(b []byte) (int, error) {
 func TestLineReaderLineOfTheLimit(t *testing.T) {
 	const most = 200_000
 	exact := strings.Repeat("a", most-1)
-	r := newLineReader(strings.NewReader(exact + "\n" + exact + "b\n"))
-	r.most = most
+	r := newLineReader(strings.NewReader(exact+"\n"+exact+"b\n"), most)
 	if line, err := r.next(); string(line) != exact || err != nil {
 		t.Errorf("%d bytes, %v", len(line), err)
 	}
@@ -278,7 +286,8 @@ func TestStdioCancelOfAWaitingCall(t *testing.T) {
 		c.waitStarted()
 	}
 	c.send(callLine("1000", "echo", "{}"))
-	c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1000}}` + "\n")
+	c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1000}}` + "\n" + `{"jsonrpc":"2.0","id":2000,"method":"ping"}` + "\n")
+	c.next() // the ping is answered, so the cancel is read
 	close(c.gate.release)
 	out, _ := c.rest()
 	if len(out) != maxRunning || strings.Contains(strings.Join(out, ""), `"id":1000,`) {
