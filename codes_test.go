@@ -23,6 +23,7 @@ var notProvoked = map[envelope.Code]string{
 	envelope.Busy:              "needs a process that holds the file's lock: tests of workspace",
 	envelope.TimedOut:          "needs a call that is slower than the clock: tests of gate",
 	envelope.Internal:          "a fault of ours",
+	envelope.Expired:           "needs a clock that is a month on: tests of ledger",
 }
 
 // Every code that a contract names is wanted by the tool's own script; those that all tools share, by some script.

@@ -2,12 +2,15 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
 
 	"github.com/spf13/cobra"
 
+	"writ/contract"
+	"writ/ledger"
 	"writ/tools"
 )
 
@@ -58,6 +61,20 @@ func (h *house) examine(ctx context.Context, out io.Writer) bool {
 	}
 	report("tools", nil, fmt.Sprintf("%d of %d are open here", len(h.gate.Contracts()), len(tools.All())))
 	report("change log "+h.state, h.ledger.Ready(ctx), "opens")
+	report("interrupted changes", h.interrupted(ctx), "none")
+	chain, err := h.ledger.Verify(ctx)
+	if err == nil && chain.Bad != 0 {
+		err = errors.New(chain.Why)
+	}
+	report("audit", err, fmt.Sprintf("whole, %d rows", chain.Rows))
+	if err := h.showUnknown(ctx, out); err != nil {
+		report("changes", err, "")
+	}
+	return well
+}
+
+// interrupted returns an error if changes are open whose processes have ended.
+func (h *house) interrupted(ctx context.Context) error {
 	pending, err := h.ledger.Pending(ctx)
 	open := 0
 	for _, p := range pending {
@@ -68,6 +85,16 @@ func (h *house) examine(ctx context.Context, out io.Writer) bool {
 	if err == nil && open > 0 {
 		err = fmt.Errorf("%d changes were cut short and are not settled; the next start of `writ serve` settles them", open)
 	}
-	report("interrupted changes", err, "none")
-	return well
+	return err
+}
+
+// showUnknown names the changes of which it could not be told whether they were made, for a person to look at.
+func (h *house) showUnknown(ctx context.Context, out io.Writer) error {
+	changes, _, err := h.ledger.Changes(ctx, ledger.Filter{})
+	for _, c := range changes {
+		if c.Outcome == contract.OutcomeUnknown {
+			fmt.Fprintf(out, "look   change %s of %s: whether it was made is unknown; what it left is kept beside the file\n", c.ID, placeOf(c))
+		}
+	}
+	return err
 }

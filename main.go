@@ -57,7 +57,8 @@ the files of one or more directories, and says the truth in every answer.
 		SilenceErrors: true,
 		Version:       version(),
 	}
-	root.AddCommand(newServe(), newCall(), newTools(), newPolicy(), newDoctor(), newVersion(), newDemo())
+	root.AddCommand(newServe(), newCall(), newTools(), newPolicy(), newDoctor(), newVersion(), newDemo(),
+		newChanges(), newUndo(), newAudit())
 	root.CompletionOptions.HiddenDefaultCmd = true
 	return root
 }

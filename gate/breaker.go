@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -85,6 +87,9 @@ func (k *call) maxFailures() int {
 
 // note remembers how the call ended.
 func (b *breaker) note(k *call, err error, stamp func() string) {
+	if items, ok := errors.AsType[*envelope.Items](err); ok {
+		err = items.Failed[0].Err
+	}
 	cause, ok := errors.AsType[*envelope.Error](err)
 	if !ok || !worthCounting(cause) {
 		return
@@ -142,21 +147,42 @@ func (k *call) fingerprint() string {
 	return k.print
 }
 
-// stamp returns what tells the file of the call from a changed one. What the caller may not see has one stamp.
+// stamp returns what tells the files of the call from changed ones. What the caller may not see has one stamp.
 func (g *Gate) stamp(ctx context.Context, k *call) func() string {
 	return func() string {
-		name := k.args.Text("path")
-		if name == "" {
-			name = k.args.Text("source")
+		var stamps []string
+		for _, name := range g.namesOf(ctx, k) {
+			stamps = append(stamps, g.stampOf(ctx, name))
 		}
-		path, err := contract.ParsePath(name)
-		if err != nil {
-			return ""
-		}
-		info, err := g.files.Reader(guard{g.policy}).Stat(ctx, path)
-		if err != nil {
-			return string(envelope.CodeOf(err))
-		}
-		return fmt.Sprint(info.Kind, info.Size, info.Modified.UnixNano())
+		return strings.Join(stamps, "\n")
 	}
+}
+
+// namesOf lists the paths that a call is about.
+func (g *Gate) namesOf(ctx context.Context, k *call) []string {
+	names := []string{k.args.Text("path"), k.args.Text("source"), k.args.Text("destination")}
+	edits, _ := k.args.Values()["edits"].([]any)
+	for _, e := range edits {
+		edit, _ := e.(map[string]any)
+		name, _ := edit["path"].(string)
+		names = append(names, name)
+	}
+	if id := k.args.Text("change_id"); id != "" && g.ledger != nil {
+		if c, _, err := g.ledger.Change(ctx, id); err == nil {
+			names = append(names, c.Path.String(), c.To.String())
+		}
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
+}
+
+func (g *Gate) stampOf(ctx context.Context, name string) string {
+	path, err := contract.ParsePath(name)
+	if err != nil {
+		return ""
+	}
+	info, err := g.files.Reader(guard{g.policy}).Stat(ctx, path)
+	if err != nil {
+		return string(envelope.CodeOf(err))
+	}
+	return fmt.Sprint(info.Kind, info.Size, info.Modified.UnixNano())
 }

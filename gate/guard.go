@@ -29,6 +29,12 @@ func (g guard) Allow(a workspace.Access, p workspace.Place) error {
 // explainPath adds to the refusal of an absolute path that lies in a root the form that is accepted. It looks at
 // nothing on the disk.
 func (g *Gate) explainPath(err error) error {
+	if items, ok := errors.AsType[*envelope.Items](err); ok {
+		for i, f := range items.Failed {
+			items.Failed[i].Err = g.explainPath(f.Err)
+		}
+		return err
+	}
 	cause, ok := errors.AsType[*envelope.Error](err)
 	if !ok || cause.Code != envelope.PathNotAllowed {
 		return err

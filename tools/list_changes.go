@@ -38,7 +38,7 @@ var listChanges = reads(contract.Contract{
 	Title: "List what was changed",
 	Doc: "List the changes that were made through this server, newest first, at a path or below it: what, when, by which call, the versions before and after, " +
 		"and whether it was reverted. revert_change takes the change_id, or batch for all changes of one apply_edits.",
-	Codes: readCodes,
+	Codes: []envelope.Code{envelope.PathNotAllowed},
 }, runListChanges)
 
 type listChangesIn struct {

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"writ/ledger"
+)
+
+func newAudit() *cobra.Command {
+	o := &options{}
+	var directories []string
+	var asJSON bool
+	var since string
+	var filter ledger.RowFilter
+	cmd := &cobra.Command{
+		Use:   "audit",
+		Short: "Print who called what, and how it ended",
+		Long: `Print the audit, oldest call first: a table on a terminal, else the JSON lines themselves, byte for byte. Each line
+holds the SHA-256 of the one before; "writ audit verify" looks whether any was changed or is missing. Texts in arguments
+are kept as length and SHA-256 only.
+
+  writ audit --since 24h
+  writ audit --tool replace_text --json | jq .status`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if filter.Since, err = parseSince(since, time.Now()); err != nil {
+				return err
+			}
+			h, err := o.open(cmd.Context(), directories)
+			if err != nil {
+				return err
+			}
+			defer h.close()
+			out := cmd.OutOrStdout()
+			print := printAuditLine(out)
+			if !asJSON && isTerminal(out) {
+				table := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
+				defer table.Flush()
+				print = printAuditRow(table)
+			}
+			return h.ledger.Rows(cmd.Context(), filter, print)
+		},
+	}
+	o.register(cmd)
+	cmd.PersistentFlags().StringArrayVar(&directories, "root", nil, "directory whose audit is meant; the policy's or the current one if absent (repeatable)")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "JSON lines, also on a terminal")
+	cmd.Flags().StringVar(&since, "since", "", "calls since then: a duration such as 24h, a date, or a time by RFC 3339")
+	cmd.Flags().StringVar(&filter.Tool, "tool", "", "calls of this tool")
+	cmd.Flags().StringVar(&filter.RequestID, "request", "", "the call with this request_id")
+	cmd.AddCommand(newAuditVerify(&directories))
+	return cmd
+}
+
+// parseSince reads a point in time; the zero time for "".
+func parseSince(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if ago, err := time.ParseDuration(text); err == nil {
+		return now.Add(-ago), nil
+	}
+	for _, layout := range []string{time.RFC3339, time.DateTime, time.DateOnly} {
+		if at, err := time.ParseInLocation(layout, text, time.Local); err == nil {
+			return at, nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("--since %q is neither a duration such as 24h nor a date such as 2026-11-30", text)
+}
+
+func printAuditLine(out io.Writer) func(json.RawMessage) error {
+	return func(row json.RawMessage) error {
+		_, err := fmt.Fprintf(out, "%s\n", row)
+		return err
+	}
+}
+
+func printAuditRow(out io.Writer) func(json.RawMessage) error {
+	fmt.Fprintln(out, "TIME\tREQUEST\tCALLER\tTOOL\tSTATUS\tPATHS")
+	return func(line json.RawMessage) error {
+		var row struct {
+			Time                        time.Time
+			RequestID                   string `json:"request_id"`
+			Event, Caller, Tool, Status string
+			Codes, Paths                []string
+		}
+		if err := json.Unmarshal(line, &row); err != nil {
+			return err
+		}
+		status := strings.Join(append([]string{row.Status}, row.Codes...), " ")
+		for i, p := range row.Paths {
+			row.Paths[i] = shownName(p)
+		}
+		_, err := fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s%s\n", row.Time.Local().Format(time.DateTime), row.RequestID, row.Caller,
+			row.Tool, status, strings.Join(row.Paths, " "), row.Event)
+		return err
+	}
+}
+
+func newAuditVerify(directories *[]string) *cobra.Command {
+	o := &options{}
+	cmd := &cobra.Command{
+		Use:   "verify",
+		Short: "Look whether any line of the audit was changed or is missing",
+		Long: `Look through the whole audit. The exit status is 1 if a line was changed, moved or is missing. Whoever can write to
+the state directory could make the whole chain anew: against that only a copy kept elsewhere helps.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			h, err := o.open(cmd.Context(), *directories)
+			if err != nil {
+				return err
+			}
+			defer h.close()
+			v, err := h.ledger.Verify(cmd.Context())
+			if err != nil {
+				return err
+			}
+			out := cmd.OutOrStdout()
+			if v.Bad != 0 {
+				fmt.Fprintf(out, "%s The %d rows before it are whole.\n", v.Why, v.Rows-1)
+				return exitStatus(1)
+			}
+			fmt.Fprintf(out, "The audit is whole: %d rows.\n", v.Rows)
+			return nil
+		},
+	}
+	o.register(cmd)
+	return cmd
+}
