@@ -39,7 +39,7 @@ func benchmarkCall(b *testing.B, tool, arguments string, files map[string][]byte
 	var out []byte
 	b.ReportAllocs()
 	for b.Loop() {
-		e := h.gate.Call(context.Background(), gate.Call{Caller: "local", Tool: tool, Arguments: []byte(arguments)})
+		e := h.gate.Call(context.Background(), gate.Call{Caller: gate.CallerLocal, Tool: tool, Arguments: []byte(arguments)})
 		if e.IsError() {
 			b.Fatal(string(e.AppendJSON(nil)))
 		}

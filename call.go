@@ -55,7 +55,7 @@ The exit status is 0 if the call was answered "ok" or "succeeded", 1 if it was r
 
 // call runs one call and prints its answer.
 func (h *house) call(ctx context.Context, out io.Writer, tool string, arguments json.RawMessage) error {
-	e := h.gate.Call(ctx, gate.Call{Caller: "local", Client: "writ call", Tool: tool, Arguments: arguments})
+	e := h.gate.Call(ctx, gate.Call{Caller: gate.CallerLocal, Client: "writ call", Tool: tool, Arguments: arguments})
 	if err := printAnswer(out, &e); err != nil {
 		return err
 	}

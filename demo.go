@@ -77,7 +77,7 @@ func demonstrate(ctx context.Context, out io.Writer, g *gate.Gate) error {
 	version := strings.Repeat("0", contract.VersionDigits)
 	for _, s := range steps {
 		arguments := strings.ReplaceAll(s.arguments, "$VERSION", version)
-		e := g.Call(ctx, gate.Call{Caller: "local", Client: "writ demo", Tool: s.tool, Arguments: []byte(arguments)})
+		e := g.Call(ctx, gate.Call{Caller: gate.CallerLocal, Client: "writ demo", Tool: s.tool, Arguments: []byte(arguments)})
 		if e.Status == envelope.OK {
 			version = cmp.Or(versionIn(&e), version)
 		}

@@ -9,6 +9,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"runtime/debug"
 	"strconv"
@@ -24,9 +25,15 @@ import (
 	"writ/workspace"
 )
 
+// Callers are named by the way that they come in, as long as nobody is asked who they are.
+const (
+	CallerLocal = "local" // over stdio and from the command line
+	CallerHTTP  = "http"
+)
+
 // Call is one call as a transport received it.
 type Call struct {
-	Caller    string          // who calls: "local" over stdio and from the command line, "http" over HTTP
+	Caller    string          // who calls
 	Client    string          // what the client calls itself; "" where it does not say
 	Tool      string          // the name of a tool that [Gate.Has]
 	Arguments json.RawMessage // as written; nil where absent
@@ -51,17 +58,19 @@ type Options struct {
 
 // Gate carries calls through. It may be used from many goroutines.
 type Gate struct {
-	policy  *policy.Policy
-	files   *workspace.Workspace
-	ledger  *ledger.Ledger
-	search  notes.Searcher
-	index   *notes.Index // nil: there is none
-	tools   map[string]*tools.Tool
-	names   []string // of the tools, sorted
-	breaker *breaker
-	clock   func() time.Time
-	log     *slog.Logger
-	always  bool
+	policy    *policy.Policy
+	files     *workspace.Workspace
+	ledger    *ledger.Ledger
+	search    notes.Searcher
+	index     *notes.Index // nil: there is none
+	tools     map[string]*tools.Tool
+	names     []string // of the tools, sorted
+	throttle  *throttle
+	breaker   *breaker
+	unsettled *unsettled
+	clock     func() time.Time
+	log       *slog.Logger
+	always    bool
 }
 
 // New returns a gate of those tools that the policy can ever allow.
@@ -76,7 +85,8 @@ func New(o Options) *Gate {
 	if g.log == nil {
 		g.log = slog.New(slog.DiscardHandler)
 	}
-	g.breaker = newBreaker(g.clock)
+	g.throttle = newThrottle(o.Policy.Limits(), g.clock)
+	g.breaker, g.unsettled = newBreaker(g.clock), newUnsettled()
 	g.searchBy(o.Index)
 	for _, t := range o.Tools {
 		if t.Effect.Writes && (o.Ledger == nil || !o.Policy.CanEverWrite()) {
@@ -149,7 +159,13 @@ func (g *Gate) walk(ctx context.Context, k *call) (out any, err error) {
 	if k.args, err = k.tool.Check(k.Arguments); err != nil {
 		return nil, g.explainPath(err)
 	}
+	if err := g.throttle.admit(k.Caller); err != nil {
+		return nil, err
+	}
 	if err := g.breaker.admit(k, g.stamp(ctx, k)); err != nil {
+		return nil, err
+	}
+	if err := g.unsettled.admit(k); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, g.policy.Limits().CallTime)
@@ -157,6 +173,7 @@ func (g *Gate) walk(ctx context.Context, k *call) (out any, err error) {
 	out, err = k.tool.Run(ctx, g.env(k), k.args)
 	err = g.explainPath(g.alreadyApplied(ctx, k, err))
 	g.breaker.note(k, err, g.stamp(ctx, k))
+	g.unsettled.note(k, err)
 	return out, err
 }
 
@@ -213,6 +230,12 @@ func (g *Gate) keep(k *call, e envelope.Envelope) envelope.Envelope {
 
 // logFault puts what the caller is not told into the log.
 func (g *Gate) logFault(k *call, err error) {
+	if items, ok := errors.AsType[*envelope.Items](err); ok {
+		for _, f := range items.Failed {
+			g.logFault(k, f.Err)
+		}
+		return
+	}
 	cause := envelope.Cause(err)
 	if cause.Err != nil || cause.Code == envelope.Internal || cause.Code == envelope.OutcomeUnknown {
 		g.log.Warn("a call failed", "tool", k.Tool, "request", k.id, "code", string(cause.Code), "error", err)
