@@ -20,7 +20,6 @@ import (
 //
 //	text:"file"  text of a file
 //	text:"line"  the same, from that line on which a field Line beside it names
-//	text:"ours"  words of the server's own, such as an enumeration
 
 // redact replaces the secrets that are still in the answer, and warns of all that was replaced.
 func (g *Gate) redact(e *envelope.Envelope) {
@@ -127,7 +126,6 @@ const (
 	textTag  = "text"
 	fileText = "file"
 	lineText = "line"
-	ourText  = "ours"
 )
 
 var knownFields sync.Map // reflect.Type to []int

@@ -4,6 +4,10 @@
 // To add a tool, add one file that declares it with [reads] or [writes]. The effect that a contract claims is the type
 // of the function's parameter: a reading tool is handed a [Reader], on which there is nothing to call that writes.
 // Tools return what they did and the cause that stopped them; they build no envelopes and never speak of policy.
+//
+// Text of files is shown as [workspace.Reader.Lines], [workspace.Reader.Decode] and [workspace.Reader.Diff] give it, which
+// keep secrets back. Each field of an output that holds some has the tag text:"file", or text:"line" where a field Line
+// beside it names the line that it starts with.
 package tools
 
 import (
@@ -20,7 +24,8 @@ import (
 // Tool is a contract with the function that keeps it.
 type Tool struct {
 	*contract.Contract
-	run func(ctx context.Context, env Env, args contract.Args) (any, error)
+	output reflect.Type
+	run    func(ctx context.Context, env Env, args contract.Args) (any, error)
 }
 
 // Env is what the gate hands to a tool for one call.
@@ -87,7 +92,7 @@ func writes[In, Out any](c contract.Contract, run func(context.Context, Writer, 
 
 func declare[In, Out any](c contract.Contract, run func(context.Context, Env, In) (Out, error)) *Tool {
 	c.Bind(reflect.TypeFor[In](), reflect.TypeFor[Out]())
-	t := &Tool{Contract: &c}
+	t := &Tool{Contract: &c, output: reflect.TypeFor[Out]()}
 	t.run = func(ctx context.Context, env Env, args contract.Args) (any, error) {
 		var in In
 		if err := args.Into(&in); err != nil {

@@ -25,12 +25,13 @@ type check struct {
 type diagnostic struct {
 	Line    int    `json:"line"`
 	Column  int    `json:"column"`
-	Message string `json:"message"`
+	Message string `json:"message" text:"line"`
 }
 
 // written is what every tool that changes a file answers with.
 type written struct {
 	envelope.Notes
+	Before      contract.Version `json:"-"` // for the audit
 	ChangedFile *contract.Path   `json:"changed_file" doc:"the file that is different now; null when nothing was changed"`
 	Version     contract.Version `json:"version,omitzero" doc:"the file's new version"`
 	Diff        *string          `json:"diff,omitempty" text:"file" doc:"what changed, as a unified diff"`
@@ -50,7 +51,7 @@ type rebase struct {
 // record fills in what the workspace did.
 func (o *written) record(w workspace.Written) {
 	o.Changed = w.Changed
-	o.Version = w.After
+	o.Before, o.Version = w.Before, w.After
 	o.ChangeID = w.ChangeID
 	o.Warnings = append(o.Warnings, w.Warnings...)
 	o.Checks = []check{}
@@ -71,12 +72,14 @@ func (o *written) show(diff string) {
 }
 
 // sent warns of what a person would not expect in a text that the caller had written.
-func (o *written) sent(text string) {
+func (o *written) sent(text string) { warnOfSent(&o.Notes, text) }
+
+func warnOfSent(n *envelope.Notes, text string) {
 	if w, found := workspace.HiddenWarning(text, 1); found {
-		o.Warn(w)
+		n.Warn(w)
 	}
 	if w, found := workspace.PlaceholderWarning(text); found {
-		o.Warn(w)
+		n.Warn(w)
 	}
 }
 

@@ -31,7 +31,7 @@ const (
 // Diagnosis says what comes closest to a text that does not occur. Its Text is the file's, and data.
 type Diagnosis struct {
 	// Differs lists what differs there, in the contract's words; empty where nothing is close.
-	Differs []string `json:"differs" text:"ours"`
+	Differs []string `json:"differs"`
 	// Line is where the closest place starts, from 1; 0 where nothing is close.
 	Line int `json:"line"`
 	// Text is the exact text there, or its first 2,000 bytes. It is empty for text that was redacted.
