@@ -123,7 +123,7 @@ the state directory could make the whole chain anew: against that only a copy ke
 			}
 			out := cmd.OutOrStdout()
 			if v.Bad != 0 {
-				fmt.Fprintf(out, "%s The %d rows before it are whole.\n", v.Why, v.Rows-1)
+				fmt.Fprintln(out, v.Why)
 				return exitStatus(1)
 			}
 			fmt.Fprintf(out, "The audit is whole: %d rows.\n", v.Rows)

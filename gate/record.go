@@ -24,6 +24,13 @@ func (g *Gate) record(ctx context.Context, k *call, e *envelope.Envelope) {
 	if t, ok := e.Body.(traced); ok {
 		entry.Paths, entry.Before, entry.After = t.Trace()
 	}
+	if len(entry.Paths) == 0 {
+		for _, name := range g.namesOf(ctx, k) {
+			if p, err := contract.ParsePath(name); err == nil {
+				entry.Paths = append(entry.Paths, p)
+			}
+		}
+	}
 	if err := g.ledger.Record(context.WithoutCancel(ctx), entry); err != nil {
 		g.log.Error("a call could not be put on record", "tool", k.Tool, "request", k.id, "error", err)
 	}

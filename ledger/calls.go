@@ -26,7 +26,7 @@ type CallEntry struct {
 	// Arguments are the decoded arguments. Of texts, lists and objects only length and SHA-256 are kept. They must not be
 	// changed after the call of Record.
 	Arguments map[string]any
-	Paths     []contract.Path // resolved
+	Paths     []contract.Path // that were changed, resolved; of a call that changed nothing, as it named them
 	Status    envelope.Status
 	Codes     []envelope.Code
 	Before    contract.Version
