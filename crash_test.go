@@ -154,7 +154,7 @@ func (d *doomed) call(tool string, arguments map[string]any) bool {
 	}
 	a := readAnswer(d.T, tool, result)
 	switch status := a.envelope["status"]; status {
-	case "succeeded":
+	case "succeeded", "partial":
 		if id, changed := a.envelope["change_id"].(string); changed {
 			d.acknowledge(tool, id)
 		}
