@@ -54,7 +54,7 @@ func startClient(t *testing.T, o options, directories ...string) *client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := server.New(serverGate{h.gate}, server.Info{Name: "writ", Version: "test", Log: h.log})
+	s := server.New(server.OfGate(h.gate), server.Info{Name: "writ", Version: "test", StructuredReads: o.structured, Log: h.log})
 	done := make(chan error, 1)
 	go func() {
 		done <- s.Stdio(ctx, toServer, fromServer)

@@ -12,6 +12,7 @@ import (
 
 	"writ/contract"
 	"writ/envelope"
+	"writ/server"
 	"writ/tools"
 )
 
@@ -29,7 +30,7 @@ func TestContracts(t *testing.T) {
 
 func goldenContract(t *testing.T, c *contract.Contract) []byte {
 	t.Helper()
-	d := definitionOf(c)
+	d := server.DefinitionOf(c)
 	golden := struct {
 		Name        string          `json:"name"`
 		Title       string          `json:"title"`

@@ -13,7 +13,6 @@ import (
 func newServe() *cobra.Command {
 	o := &options{}
 	var address string
-	var structured bool
 	cmd := &cobra.Command{
 		Use:   "serve [DIR…]",
 		Short: "Serve directories over stdio or HTTP",
@@ -31,7 +30,7 @@ their names: the first segment of a path says which one is meant.
 			}
 			defer h.close()
 			h.settle(cmd.Context())
-			s := server.New(serverGate{h.gate}, server.Info{Name: "writ", Version: version(), StructuredReads: structured, Log: h.log})
+			s := server.New(server.OfGate(h.gate), server.Info{Name: "writ", Version: version(), StructuredReads: o.structured, Log: h.log})
 			if address != "" {
 				return serveHTTP(cmd.Context(), s, address)
 			}
@@ -41,7 +40,7 @@ their names: the first segment of a path says which one is meant.
 	o.register(cmd)
 	cmd.Flags().StringVar(&o.profile, "tools", "core", "which tools to offer: core, all, or names separated by commas")
 	cmd.Flags().StringVar(&address, "http", "", "serve HTTP at this address, such as 127.0.0.1:7411; port 0 chooses one")
-	cmd.Flags().BoolVar(&structured, "structured-reads", false, "repeat file text in structuredContent, for programs that want it there")
+	cmd.Flags().BoolVar(&o.structured, "structured-reads", false, "repeat file text in structuredContent, for programs that want it there")
 	return cmd
 }
 

@@ -31,6 +31,7 @@ type options struct {
 	ask        []string
 	profile    string
 	state      string
+	structured bool // repeat file text in structuredContent
 	keepAlways bool // hold every answer against its contract; for tests
 }
 

@@ -13,6 +13,7 @@ import (
 	"writ/contract"
 	"writ/envelope"
 	"writ/policy"
+	"writ/server"
 	"writ/tools"
 )
 
@@ -53,7 +54,7 @@ description, parameters, effect and the codes it can answer. --json prints the d
 
 // definitionJSON is the definition of a tool as tools/list has it.
 func definitionJSON(c *contract.Contract) []byte {
-	d := definitionOf(c)
+	d := server.DefinitionOf(c)
 	var output any // none for a tool that answers with file text
 	if d.OutputSchema != nil {
 		output = d.OutputSchema

@@ -24,6 +24,12 @@ type Envelope struct {
 	Media *Media
 }
 
+// Bulk is the body of a tool that answers with texts in blocks of their own. WithTexts returns the same body with the
+// texts in it, for clients that want all in one object.
+type Bulk interface {
+	WithTexts(texts []string) any
+}
+
 // Media is a picture or a sound as MCP clients show it.
 type Media struct {
 	Type string // media type, such as image/png

@@ -36,6 +36,15 @@ func (e *Envelope) AppendJSON(b []byte) []byte {
 	return append(b, '}')
 }
 
+// AppendStructured appends the envelope as compact JSON with the bulk texts in their places.
+func (e *Envelope) AppendStructured(b []byte) []byte {
+	whole := *e
+	if bulk, ok := e.Body.(Bulk); ok && len(e.Texts) > 0 {
+		whole.Body = bulk.WithTexts(e.Texts)
+	}
+	return whole.AppendJSON(b)
+}
+
 // MarshalJSON makes encoding/json write an envelope the way [Envelope.AppendJSON] does.
 func (e *Envelope) MarshalJSON() ([]byte, error) { return e.AppendJSON(nil), nil }
 
@@ -249,7 +258,7 @@ var escaped = func() (t [utf8.RuneSelf]bool) {
 	return t
 }()
 
-// AppendString appends s as a JSON string. Text that is not valid UTF-8 gets U+FFFD in the place of each bad byte.
+// AppendString appends s as a JSON string. In text that is not valid UTF-8 each run of bad bytes becomes one U+FFFD.
 func AppendString(b []byte, s string) []byte {
 	if !utf8.ValidString(s) {
 		s = strings.ToValidUTF8(s, "\uFFFD")

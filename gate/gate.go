@@ -86,7 +86,7 @@ func New(o Options) *Gate {
 		g.log = slog.New(slog.DiscardHandler)
 	}
 	g.throttle = newThrottle(o.Policy.Limits(), g.clock)
-	g.breaker, g.unsettled = newBreaker(g.clock), newUnsettled()
+	g.breaker = newBreaker(g.clock)
 	g.searchBy(o.Index)
 	for _, t := range o.Tools {
 		if t.Effect.Writes && (o.Ledger == nil || !o.Policy.CanEverWrite()) {
@@ -95,6 +95,7 @@ func New(o Options) *Gate {
 		g.tools[t.Name] = t
 		g.names = append(g.names, t.Name)
 	}
+	g.unsettled = newUnsettled(g.Has("get_outcome"))
 	return g
 }
 

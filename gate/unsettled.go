@@ -8,13 +8,18 @@ import (
 )
 
 // After a write whose outcome is unknown, its caller must look before it writes there again: unsettled remembers the
-// paths, and which call is to be asked about. Reading the outcome with get_outcome opens the way.
+// paths, and which call is to be asked about. Reading the outcome with get_outcome opens the way; where that tool is not
+// offered, reading the file does.
 type unsettled struct {
+	askable bool // get_outcome is offered
+
 	mu    sync.Mutex
 	paths map[string]string // caller and path → request id
 }
 
-func newUnsettled() *unsettled { return &unsettled{paths: map[string]string{}} }
+func newUnsettled(askable bool) *unsettled {
+	return &unsettled{askable: askable, paths: map[string]string{}}
+}
 
 // admit returns the refusal of a write to a path whose last write has no known outcome.
 func (u *unsettled) admit(k *call) error {
@@ -25,14 +30,22 @@ func (u *unsettled) admit(k *call) error {
 	defer u.mu.Unlock()
 	for _, path := range k.paths() {
 		if id, found := u.paths[k.Caller+"\x00"+path]; found {
-			return &envelope.Error{
-				Code: envelope.RetryStopped, Next: envelope.CheckOutcome,
-				Message: fmt.Sprintf("The outcome of request %s, which wrote here, is unknown. Call get_outcome for it, look at the file, and then decide.", id),
-				Details: map[string]any{"request_id": id},
-			}
+			return u.refusal(id)
 		}
 	}
 	return nil
+}
+
+func (u *unsettled) refusal(id string) error {
+	e := &envelope.Error{
+		Code: envelope.RetryStopped, Next: envelope.CheckOutcome, Details: map[string]any{"request_id": id},
+		Message: fmt.Sprintf("The outcome of request %s, which wrote here, is unknown. Call get_outcome for it, look at the file, and then decide.", id),
+	}
+	if !u.askable {
+		e.Next = envelope.Reread
+		e.Message = fmt.Sprintf("The outcome of request %s, which wrote here, is unknown. Read the file to see what is there, and then decide.", id)
+	}
+	return e
 }
 
 // note remembers a write that ended unknown, and forgets those whose outcome was read.
@@ -41,13 +54,19 @@ func (u *unsettled) note(k *call, err error) {
 		u.forget(asked)
 		return
 	}
-	if envelope.CodeOf(err) != envelope.OutcomeUnknown {
+	unknown := envelope.CodeOf(err) == envelope.OutcomeUnknown
+	seen := !u.askable && !k.tool.Effect.Writes && err == nil
+	if !unknown && !seen {
 		return
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for _, path := range k.paths() {
-		u.paths[k.Caller+"\x00"+path] = k.id
+		if seen {
+			delete(u.paths, k.Caller+"\x00"+path)
+		} else {
+			u.paths[k.Caller+"\x00"+path] = k.id
+		}
 	}
 }
 

@@ -20,7 +20,7 @@ func TestUnsettled(t *testing.T) {
 		}
 		return k
 	}
-	u := newUnsettled()
+	u := newUnsettled(true)
 	write := made("a", "create_file", `{"path":"x.md","content":"c"}`)
 	u.note(write, envelope.Errorf(envelope.OutcomeUnknown, "m"))
 
@@ -41,5 +41,15 @@ func TestUnsettled(t *testing.T) {
 	u.note(made("a", "get_outcome", `{"request_id":"req_1"}`), nil)
 	if err := u.admit(write); err != nil {
 		t.Errorf("after its outcome was read: %v", err)
+	}
+
+	bare := newUnsettled(false)
+	bare.note(write, envelope.Errorf(envelope.OutcomeUnknown, "m"))
+	if cause := envelope.Cause(bare.admit(write)); cause.Next != envelope.Reread {
+		t.Errorf("without get_outcome the next move is %s", cause.Next)
+	}
+	bare.note(made("a", "read_file", `{"path":"x.md"}`), nil)
+	if err := bare.admit(write); err != nil {
+		t.Errorf("without get_outcome, after the file was read: %v", err)
 	}
 }

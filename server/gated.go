@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 
+	"writ/contract"
 	"writ/envelope"
 	"writ/gate"
 )
@@ -22,14 +23,19 @@ func (g gated) Definitions() []Definition {
 	contracts := g.Contracts()
 	definitions := make([]Definition, len(contracts))
 	for i, c := range contracts {
-		definitions[i] = Definition{
-			Name: c.Name, Title: c.Title, Description: c.Doc,
-			InputSchema:  c.InputSchema(),
-			OutputSchema: c.OutputSchema(),
-			ReadOnly:     !c.Effect.Writes,
-			Destructive:  c.Effect.Destroys,
-			Idempotent:   c.Effect.Idempotent,
-		}
+		definitions[i] = DefinitionOf(c)
 	}
 	return definitions
+}
+
+// DefinitionOf is the definition of a tool with that contract. A read can always be repeated.
+func DefinitionOf(c *contract.Contract) Definition {
+	return Definition{
+		Name: c.Name, Title: c.Title, Description: c.Doc,
+		InputSchema:  c.InputSchema(),
+		OutputSchema: c.OutputSchema(),
+		ReadOnly:     !c.Effect.Writes,
+		Destructive:  c.Effect.Destroys,
+		Idempotent:   c.Effect.Idempotent || !c.Effect.Writes,
+	}
 }

@@ -82,7 +82,7 @@ func (s *Server) ask(ctx context.Context, c Call) (a *answer, f *fault) {
 	if s.tools[c.Tool].OutputSchema != nil {
 		a.structured = a.envelopeJSON
 	} else if s.info.StructuredReads {
-		a.structured = appendStructured(&a.envelope)
+		a.structured = a.envelope.AppendStructured(nil)
 	}
 	return a, nil
 }
@@ -93,12 +93,4 @@ func (a *answer) release() {
 		*a.buf = a.envelopeJSON
 		buffers.Put(a.buf)
 	}
-}
-
-// appendStructured returns the envelope with its bulk texts, nil where the envelope has no such form.
-func appendStructured(e *envelope.Envelope) []byte {
-	if full, ok := any(e).(interface{ AppendStructured([]byte) []byte }); ok {
-		return full.AppendStructured(nil)
-	}
-	return nil
 }

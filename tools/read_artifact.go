@@ -45,6 +45,14 @@ type readArtifactOut struct {
 	Untrusted bool       `json:"untrusted"`
 }
 
+// WithTexts returns the answer with the text in it.
+func (o *readArtifactOut) WithTexts(texts []string) any {
+	return struct {
+		*readArtifactOut
+		Content string `json:"content"`
+	}{o, texts[0]}
+}
+
 func runReadArtifact(ctx context.Context, r Reader, in readArtifactIn) (readArtifactOut, error) {
 	a, err := r.Artifacts.Artifact(ctx, in.Artifact)
 	if err != nil {

@@ -59,6 +59,14 @@ type readFileOut struct {
 // TextPlace tells where the text begins.
 func (o *readFileOut) TextPlace(int) (path string, line int) { return "", o.FirstLine }
 
+// WithTexts returns the answer with the text in it.
+func (o *readFileOut) WithTexts(texts []string) any {
+	return struct {
+		*readFileOut
+		Content string `json:"content"`
+	}{o, texts[0]}
+}
+
 func runReadFile(ctx context.Context, r Reader, in readFileIn) (readFileOut, error) {
 	var out readFileOut
 	text, err := out.read(ctx, r, in, &out.Notes, r.Limits.ResultBytes)

@@ -42,6 +42,24 @@ func (o *readFilesOut) TextPlace(i int) (path string, line int) {
 	return o.Files[i].Path, o.Files[i].FirstLine
 }
 
+// WithTexts returns the answer with the texts of the files in it.
+func (o *readFilesOut) WithTexts(texts []string) any {
+	type whole struct {
+		fileItem
+		Content string `json:"content"`
+	}
+	files := make([]whole, len(o.Files))
+	for i, f := range o.Files {
+		files[i] = whole{f, texts[i]}
+	}
+	return struct {
+		Files     []whole `json:"files"`
+		Completed int     `json:"completed"`
+		Failed    int     `json:"failed"`
+		Untrusted bool    `json:"untrusted"`
+	}{files, o.Completed, o.Failed, o.Untrusted}
+}
+
 func runReadFiles(ctx context.Context, r Reader, in readFilesIn) (readFilesOut, error) {
 	out := readFilesOut{Files: []fileItem{}, Untrusted: true}
 	share := r.Limits.ResultBytes / len(in.Paths)
