@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"slices"
 
 	"writ/contract"
 	"writ/envelope"
@@ -14,7 +15,9 @@ var previewReplace = reads(contract.Contract{
 	Core:  true,
 	Doc: "Show what replace_text would answer to the same arguments, with the diff, and change nothing. " +
 		"For a large or risky edit; a plain one needs no preview.",
-	Codes: replaceText.Codes,
+	Codes: slices.DeleteFunc(slices.Clone(replaceText.Codes), func(c envelope.Code) bool {
+		return c == envelope.AlreadyApplied || c == envelope.DiskFull || c == envelope.OutcomeUnknown // it makes no change
+	}),
 }, runPreviewReplace)
 
 type previewReplaceOut struct {
@@ -52,10 +55,17 @@ func (o *replaceTextOut) preview(ctx context.Context, r Reader, in replaceTextIn
 	if err := r.Files.Judge(workspace.Write, file.Resolved); err != nil {
 		return none, err
 	}
+	if err := file.CheckWritable(); err != nil {
+		return none, err
+	}
 	if file.Version != in.ObservedVersion {
 		return none, workspace.NewConflict(file)
 	}
-	if _, err := o.plan(file, in, r.Files); err != nil {
+	splices, err := o.plan(file, in, r.Files)
+	if err != nil {
+		return none, err
+	}
+	if err := r.Files.CheckSize(file, splices); err != nil {
 		return none, err
 	}
 	o.sent(in.NewText)

@@ -20,6 +20,9 @@ func (w Writer) Move(ctx context.Context, from, to contract.Path, observed contr
 		return Written{}, err
 	}
 	defer t.close()
+	if err := t.checkWritable(); err != nil {
+		return Written{}, err
+	}
 	if err := t.check(observed); err != nil {
 		return Written{}, err
 	}

@@ -256,9 +256,13 @@ func (t *target) conflict(code envelope.Code, format string) *Conflict {
 // checkWritable returns an error if the file is marked as read-only, which root would not be told.
 func (t *target) checkWritable() error {
 	if t.fact.Mode().Perm()&0o200 == 0 || t.at.dir.writable(t.at.leaf) != nil {
-		return envelope.Errorf(envelope.ReadOnlyFile, "%s has no write permission, so it is not changed.", t.quoted())
+		return readOnlyFile(t.quoted())
 	}
 	return nil
+}
+
+func readOnlyFile(place string) error {
+	return envelope.Errorf(envelope.ReadOnlyFile, "%s has no write permission, so it is not changed.", place)
 }
 
 // isAt tells whether the very file that was read is what name stands for.
