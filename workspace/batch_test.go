@@ -1,0 +1,275 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+
+	"writ/contract"
+	"writ/envelope"
+)
+
+// meddling is a journal during whose BeginBatch another program acts.
+type meddling struct {
+	*diary
+	act func()
+}
+
+func (m meddling) BeginBatch(ctx context.Context, b contract.Batch) (string, []string, error) {
+	defer m.act()
+	return m.diary.BeginBatch(ctx, b)
+}
+
+// members are edits of whole files that hold old.
+func members(t *testing.T, old string, names ...string) []Member {
+	var list []Member
+	for _, name := range names {
+		list = append(list, Member{Path: path(t, name), Observed: contract.VersionOf([]byte(old))})
+	}
+	return list
+}
+
+// wholeOf makes a file hold now, and counts how many members are about it.
+func wholeOf(now string) BatchEdit {
+	return func(f *File, list []int) ([]contract.Splice, []envelope.ItemError) {
+		return []contract.Splice{{Length: int64(len(f.Data)), New: fmt.Appendf(nil, "%s %d", now, len(list))}}, nil
+	}
+}
+
+func TestReplaceAll(t *testing.T) {
+	forms(t, func(t *testing.T, portable bool) {
+		b := newBench(t, portable, map[string]string{"a": "old", "d/b": "old", "d/link": "->b"})
+		done, err := b.ReplaceAll(context.Background(), members(t, "old", "a", "d/b", "d/link"), wholeOf("new"))
+		if err != nil || len(done.Refused) > 0 || len(done.Files) != 2 || done.ChangeID != "batch" {
+			t.Fatalf("got %+v, %v", done, err)
+		}
+		if b.onDisk("a") != "new 1" || b.onDisk("d/b") != "new 2" {
+			t.Errorf("disk %q %q", b.onDisk("a"), b.onDisk("d/b"))
+		}
+		if target, err := os.Readlink(filepath.Join(b.root, "d/link")); target != "b" {
+			t.Errorf("the link is %q, %v", target, err)
+		}
+		if !slices.Equal(done.Files[1].Members, []int{1, 2}) || done.Files[1].After != contract.VersionOf([]byte("new 2")) {
+			t.Errorf("files %+v", done.Files)
+		}
+		b.wantTidy()
+	})
+}
+
+func TestReplaceAllRefusesAll(t *testing.T) {
+	forms(t, func(t *testing.T, portable bool) {
+		b := newBench(t, portable, map[string]string{"a": "old", "b": "other", "c": "old"})
+		list := append(members(t, "old", "b", "a", "missing", "c"), Member{Path: path(t, "c"), Refused: errors.New("wrong by itself")})
+		done, err := b.ReplaceAll(context.Background(), list, wholeOf("new"))
+		var refused []int
+		for _, r := range done.Refused {
+			refused = append(refused, r.Item)
+		}
+		if err != nil || !slices.Equal(refused, []int{0, 2, 4}) || len(done.Files) > 0 || done.ChangeID != "" {
+			t.Errorf("got %+v, %v", done, err)
+		}
+		if b.onDisk("a") != "old" || b.onDisk("b") != "other" || b.onDisk("c") != "old" || len(b.diary.intents) > 0 {
+			t.Errorf("something was done")
+		}
+		b.wantTidy()
+	})
+}
+
+func TestReplaceEachLeavesOthersAlone(t *testing.T) {
+	forms(t, func(t *testing.T, portable bool) {
+		b := newBench(t, portable, map[string]string{"a": "old", "b": "other", "c": "old"})
+		done := b.ReplaceEach(context.Background(), members(t, "old", "a", "b", "missing", "c"), wholeOf("new"))
+		if len(done.Refused) != 2 || done.Refused[0].Item != 1 || done.Refused[1].Item != 2 || len(done.Files) != 2 || done.ChangeID != "batch" {
+			t.Errorf("got %+v", done)
+		}
+		if b.onDisk("a") != "new 1" || b.onDisk("b") != "other" || b.onDisk("c") != "new 1" {
+			t.Errorf("disk %q %q %q", b.onDisk("a"), b.onDisk("b"), b.onDisk("c"))
+		}
+		b.wantTidy()
+	})
+}
+
+// Another program replaces a file of the batch between the last look and the swap. Those that were swapped before are
+// swapped back.
+func TestBatchIsTakenBack(t *testing.T) {
+	names := []string{"a", "b", "c"}
+	for _, taken := range names {
+		t.Run(taken, func(t *testing.T) {
+			forms(t, func(t *testing.T, portable bool) {
+				b := newBench(t, portable, map[string]string{"a": "old", "b": "old", "c": "old"})
+				inodes := map[string]os.FileInfo{}
+				for _, name := range names {
+					inodes[name], _ = os.Stat(filepath.Join(b.root, name))
+				}
+				b.journal = meddling{b.diary, func() {
+					plant(t, b.root, map[string]string{"theirs": "theirs"})
+					if err := os.Rename(filepath.Join(b.root, "theirs"), filepath.Join(b.root, taken)); err != nil {
+						t.Error(err)
+					}
+				}}
+				done, err := b.ReplaceAll(context.Background(), members(t, "old", names...), wholeOf("new"))
+				if err != nil || len(done.Refused) != 1 || envelope.CodeOf(done.Refused[0].Err) != envelope.VersionChanged ||
+					names[done.Refused[0].Item] != taken || len(done.Files) > 0 {
+					t.Errorf("got %+v, %v", done, err)
+				}
+				for _, name := range names {
+					want := "old"
+					if name == taken {
+						want = "theirs"
+					}
+					if b.onDisk(name) != want {
+						t.Errorf("%s holds %q", name, b.onDisk(name))
+					}
+					now, err := os.Stat(filepath.Join(b.root, name))
+					if err != nil || !portable && name != taken && !os.SameFile(now, inodes[name]) {
+						t.Errorf("%s is another file now (%v)", name, err)
+					}
+				}
+				for _, o := range b.diary.ends {
+					if o != contract.OutcomeNotDone {
+						t.Errorf("outcomes %v", b.diary.ends)
+					}
+				}
+				b.wantTidy()
+			})
+		})
+	}
+}
+
+// Batches whose files overlap, in every order, neither wait for one another in a circle nor lose an edit.
+func TestBatchesInParallel(t *testing.T) {
+	forms(t, func(t *testing.T, portable bool) {
+		names := []string{"a", "b", "c", "d", "e"}
+		files := map[string]string{}
+		for _, name := range names {
+			files[name] = ""
+		}
+		b := newBench(t, portable, files)
+		const batches = 20
+		var wait sync.WaitGroup
+		for i := range batches {
+			wait.Go(func() {
+				chosen := []string{names[i%5], names[(i*3+1)%5], names[(i*2+3)%5]}
+				for {
+					var list []Member
+					for _, name := range chosen {
+						f, err := b.Load(context.Background(), path(t, name))
+						if err != nil {
+							t.Error(err)
+							return
+						}
+						list = append(list, Member{Path: f.Path, Observed: f.Version})
+					}
+					done, err := b.ReplaceAll(context.Background(), list, addMark)
+					if err != nil && envelope.CodeOf(err).Status() != envelope.Unavailable {
+						t.Errorf("batch %d: %v", i, err)
+						return
+					}
+					if err == nil && len(done.Refused) == 0 {
+						return
+					}
+				}
+			})
+		}
+		wait.Wait()
+		total := 0
+		for _, name := range names {
+			total += len(b.onDisk(name))
+		}
+		want := 0
+		for i := range batches {
+			want += len(slices.Compact(slices.Sorted(slices.Values([]int{i % 5, (i*3 + 1) % 5, (i*2 + 3) % 5}))))
+		}
+		if total != want {
+			t.Errorf("%d marks are in the files, want %d", total, want)
+		}
+	})
+}
+
+// addMark adds one character, however many members are about the file.
+func addMark(f *File, _ []int) ([]contract.Splice, []envelope.ItemError) {
+	return []contract.Splice{{Offset: int64(len(f.Data)), New: []byte("x")}}, nil
+}
+
+// crashed is what a crash and other programs can have left of one file of a batch. "" is nothing.
+type crashed struct{ place, temp string }
+
+var crashedStates = []crashed{
+	{"old", ""}, {"old", "new"}, {"new", "old"}, {"new", ""}, {"theirs", ""}, {"theirs", "old"}, {"theirs", "new"},
+	{"", ""}, {"", "old"}, {"", "new"},
+}
+
+func TestSettleBatch(t *testing.T) {
+	forms(t, func(t *testing.T, portable bool) {
+		b := newBench(t, portable, map[string]string{})
+		for _, first := range crashedStates {
+			for _, second := range crashedStates {
+				b.settleBatch(t, [2]crashed{first, second})
+			}
+		}
+	})
+}
+
+func (b *bench) settleBatch(t *testing.T, states [2]crashed) {
+	name := fmt.Sprintf("%q with %q, %q with %q", states[0].place, states[0].temp, states[1].place, states[1].temp)
+	var intents []contract.Intent
+	temps := [2]string{".writ-0000000000000001.tmp", ".writ-0000000000000002.tmp"}
+	places := [2]string{"a", "b"}
+	for i, s := range states {
+		for file, text := range map[string]string{places[i]: s.place, temps[i]: s.temp} {
+			os.Remove(filepath.Join(b.root, file))
+			if text != "" {
+				plant(t, b.root, map[string]string{file: text})
+			}
+		}
+		intents = append(intents, contract.Intent{
+			Kind: contract.ChangeEdit, Path: path(t, places[i]), Before: contract.VersionOf([]byte("old")), After: contract.VersionOf([]byte("new")),
+			Undo: []contract.Splice{{Length: 3, New: []byte("old")}}, Temp: temps[i],
+		})
+	}
+	outcomes, err := b.w.SettleBatch(context.Background(), intents, func() (bool, error) { return true, nil })
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	complete := states[0].place == "new" && states[1].place == "new"
+	for i, s := range states {
+		place, temp := b.onDisk(places[i]), b.onDisk(temps[i])
+		switch outcomes[i] {
+		case contract.OutcomeDone:
+			if !complete || place != "new" || temp != "(nothing)" {
+				t.Errorf("%s: file %d is done, holds %q, temp %q", name, i, place, temp)
+			}
+		case contract.OutcomeNotDone:
+			want := s.place
+			if want == "new" {
+				want = "old"
+			}
+			if want == "" {
+				want = "(nothing)"
+			}
+			if complete || place != want || temp != "(nothing)" {
+				t.Errorf("%s: file %d is not done, holds %q, temp %q", name, i, place, temp)
+			}
+		case contract.OutcomeUnknown:
+			if s.place == "old" || s.place == "new" || s.place != "" && place != s.place || s.temp != "" && temp != s.temp {
+				t.Errorf("%s: file %d is unknown, holds %q, temp %q", name, i, place, temp)
+			}
+		}
+	}
+}
+
+func TestSettleBatchThatAnotherProcessSettled(t *testing.T) {
+	b := newBench(t, false, map[string]string{"a": "new"})
+	intents := []contract.Intent{{
+		Kind: contract.ChangeEdit, Path: path(t, "a"), Before: contract.VersionOf([]byte("old")), After: contract.VersionOf([]byte("new")),
+	}}
+	outcomes, err := b.w.SettleBatch(context.Background(), intents, func() (bool, error) { return false, nil })
+	if err != nil || outcomes != nil || b.onDisk("a") != "new" {
+		t.Errorf("got %v, %v", outcomes, err)
+	}
+}
