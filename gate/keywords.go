@@ -1,27 +1,27 @@
 package gate
 
+import "slices"
+
 // Most text holds no secret, and most rules begin with a word that it lacks. So all words of all rules are looked for at
 // once, by one automaton after Aho and Corasick: a table that says for each state and each byte which state comes next.
 
 // automaton finds words in text, upper and lower case alike.
 type automaton struct {
 	class [256]uint8 // of a byte, so that the table has one column for each that matters; 0: in no word
-	next  []uint16   // by state and class; the state with hit where a word ends in it
-	ends  [][]int    // by state: the words that end in it
+	next  []uint32   // by state and class; a state is named by where its row starts
+	hits  uint32     // the first state in which words end; they do in all that follow
+	ends  [][]int    // by number of the state: the words that end in it
 	words []string
 }
 
-const (
-	columns = 64
-	hit     = 1 << 15
-)
+const columns = 64
 
 // newAutomaton returns the automaton of words in lower case.
 func newAutomaton(words []string) *automaton {
 	a := &automaton{words: words}
 	a.classify()
 	a.grow()
-	a.join()
+	a.sort(a.join())
 	return a
 }
 
@@ -53,33 +53,30 @@ func (a *automaton) grow() {
 		for i := range len(word) {
 			at := state*columns + int(a.class[word[i]])
 			if a.next[at] == 0 {
-				a.next[at] = uint16(a.addState())
+				a.next[at] = uint32(a.addState())
 			}
 			state = int(a.next[at])
 		}
 		a.ends[state] = append(a.ends[state], number)
 	}
-	if len(a.ends) >= hit {
-		panic("gate: the secret rules have too many words")
-	}
 }
 
 func (a *automaton) addState() int {
-	a.next = append(a.next, make([]uint16, columns)...)
+	a.next = append(a.next, make([]uint32, columns)...)
 	a.ends = append(a.ends, nil)
 	return len(a.ends) - 1
 }
 
-// join gives each state its way on where the tree has none: that of the longest end of it which is itself in the tree.
-func (a *automaton) join() {
-	fallback := make([]uint16, len(a.ends))
-	queue := []uint16{0}
-	for len(queue) > 0 {
-		state := queue[0]
-		queue = queue[1:]
+// join gives each state its way on where the tree has none: that of the longest end of it which is itself in the tree. It
+// returns the states by their depth.
+func (a *automaton) join() []uint32 {
+	fallback := make([]uint32, len(a.ends))
+	queue := []uint32{0}
+	for i := 0; i < len(queue); i++ {
+		state := queue[i]
 		for c := 1; c < columns; c++ {
 			at := int(state)*columns + c
-			beside := uint16(0)
+			beside := uint32(0)
 			if state != 0 {
 				beside = a.next[int(fallback[state])*columns+c]
 			}
@@ -92,20 +89,37 @@ func (a *automaton) join() {
 			}
 		}
 	}
-	for i, state := range a.next {
-		if len(a.ends[state]) > 0 {
-			a.next[i] = state | hit
+	return queue
+}
+
+// sort puts the states in which words end behind the others, so that one comparison tells them apart, and else leaves
+// them by their depth: those near the root are met most, and lie together. It names each by its row, so that none has to
+// be multiplied on the way.
+func (a *automaton) sort(order []uint32) {
+	slices.SortStableFunc(order, func(x, y uint32) int { return min(len(a.ends[x]), 1) - min(len(a.ends[y]), 1) })
+	first := slices.IndexFunc(order, func(state uint32) bool { return len(a.ends[state]) > 0 })
+	a.hits = uint32(first * columns)
+	row := make([]uint32, len(order))
+	for i, state := range order {
+		row[state] = uint32(i * columns)
+	}
+	next, ends := make([]uint32, 0, len(a.next)), make([][]int, len(order))
+	for i, state := range order {
+		ends[i] = a.ends[state]
+		for _, to := range a.next[state*columns : (state+1)*columns] {
+			next = append(next, row[to])
 		}
 	}
+	a.next, a.ends = next, ends
 }
 
 // each calls found for each place where a word starts, by the order of their ends.
 func (a *automaton) each(text []byte, found func(start, word int)) {
-	state := uint16(0)
+	state, next, class, hits := uint32(0), a.next, &a.class, a.hits
 	for i, c := range text {
-		state = a.next[int(state&^hit)*columns+int(a.class[c])]
-		if state&hit != 0 {
-			for _, word := range a.ends[state&^hit] {
+		state = next[state+uint32(class[c])]
+		if state >= hits {
+			for _, word := range a.ends[state/columns] {
 				found(i+1-len(a.words[word]), word)
 			}
 		}
