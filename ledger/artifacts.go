@@ -96,13 +96,16 @@ func (l *Ledger) Artifact(_ context.Context, name string) (Artifact, error) {
 	if !isArtifact || !isRandomName(random) {
 		return Artifact{}, UnknownArtifact(name)
 	}
-	data, err := os.ReadFile(filepath.Join(l.dir, artifactsDir, random))
+	file := filepath.Join(l.dir, artifactsDir, random)
+	data, err := os.ReadFile(file)
+	info, statErr := os.Stat(file)
+	err = cmp.Or(err, statErr)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return Artifact{}, UnknownArtifact(name)
 	case err != nil:
 		return Artifact{}, causeOf(err)
-	case len(data) == 0:
+	case len(data) == 0, l.clock().Sub(info.ModTime()) > artifactAge:
 		return Artifact{}, envelope.Errorf(envelope.Expired, "The artifact %s is no longer kept. Ask for what you need anew: read the files.", contract.Quote(name))
 	}
 	line, text, _ := strings.Cut(string(data), "\n")
