@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"errors"
 	"io/fs"
 	"time"
 
@@ -51,6 +52,10 @@ type Intent struct {
 	// Temp is the temporary file that the change uses beside Path, "" where it uses none. After a crash it is swept.
 	Temp string
 }
+
+// ErrInterrupted tells that an earlier change of the same place was cut short. It must be settled, and then all that was
+// learnt of the place is to be learnt anew.
+var ErrInterrupted = errors.New("an earlier change of the place was cut short")
 
 // Batch is the changes of one call that are made together: all of them or none.
 type Batch struct {

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -143,32 +144,44 @@ func TestLargeUndoDataOfABatch(t *testing.T) {
 	}
 }
 
-// Only a change of an ended process is interrupted: a live one will say itself what became of it.
-func TestInterrupted(t *testing.T) {
+// A place with a change of an ended process takes no other until that is settled. A live one will say itself what became
+// of its change.
+func TestInterruptedChangeStopsTheNext(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
 	l, sister := openAt(t, dir, Options{}), openAt(t, dir, Options{})
-	ask := func(name string) bool {
-		interrupted, err := l.Interrupted(t.Context(), pathOf(t, name))
-		if err != nil {
-			t.Fatal(err)
+	move := edit(t, "hers", "1", "1")
+	move.Kind, move.To = contract.ChangeMove, pathOf(t, "there")
+	id := begin(t, sister, move)
+	there := edit(t, "elsewhere", "1", "1")
+	there.Kind, there.To = contract.ChangeMove, pathOf(t, "there")
+	all := map[string]contract.Intent{"the source": edit(t, "hers", "1", "2"), "the destination": edit(t, "there", "1", "2"), "both destinations": there}
+	for name, in := range all {
+		if _, err := l.Begin(t.Context(), in); err != nil {
+			t.Errorf("%s of a live process: %v", name, err)
 		}
-		return interrupted
-	}
-	begin(t, l, edit(t, "mine", "1", "2"))
-	id := begin(t, sister, edit(t, "hers", "1", "2"))
-	if ask("mine") || ask("hers") || ask("nobody's") {
-		t.Error("a change under way counts as interrupted")
 	}
 	if err := sister.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if ask("mine") || !ask("hers") || ask("nobody's") {
-		t.Errorf("mine %v, hers %v, nobody's %v", ask("mine"), ask("hers"), ask("nobody's"))
+	begin(t, l, edit(t, "elsewhere else", "1", "2"))
+	begin(t, l, edit(t, "elsewhere else", "1", "2"))
+	for name, in := range all {
+		if _, err := l.Begin(t.Context(), in); !errors.Is(err, contract.ErrInterrupted) {
+			t.Errorf("%s of an ended process: %v", name, err)
+		}
+	}
+	if _, _, err := l.BeginBatch(t.Context(), batchOf(t, "a", "hers")); !errors.Is(err, contract.ErrInterrupted) {
+		t.Errorf("a batch: %v", err)
+	}
+	if pending, err := l.Pending(t.Context()); err != nil || len(pending) != 6 {
+		t.Errorf("%d changes are open, %v", len(pending), err)
 	}
 	if err := l.Settle(t.Context(), id, contract.OutcomeNotDone); err != nil {
 		t.Fatal(err)
 	}
-	if ask("hers") {
-		t.Error("a settled change is interrupted")
+	for name, in := range all {
+		if _, err := l.Begin(t.Context(), in); err != nil {
+			t.Errorf("%s of a settled change: %v", name, err)
+		}
 	}
 }

@@ -10,13 +10,14 @@ import (
 	"modernc.org/sqlite"
 	codes "modernc.org/sqlite/lib"
 
+	"writ/contract"
 	"writ/envelope"
 )
 
 // causeOf turns a failure of the ledger into what the caller is told. Every message is true of a change (which has not
 // been begun) and of a question alike. The failure itself stays behind it, for the log.
 func causeOf(err error) error {
-	if err == nil || envelope.CodeOf(err) != "" || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+	if err == nil || envelope.CodeOf(err) != "" || errors.Is(err, contract.ErrInterrupted) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
 	switch {

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -11,18 +12,23 @@ import (
 	"writ/contract"
 )
 
-// insertChange takes its number from the clock, or the one after the newest change's where the clock's is not higher.
+// insertChange takes its number from the clock, or the one after the newest change's where the clock's is not higher. It
+// inserts nothing if another process has a change open at one of the places, unless ?20 says that this is in order.
 const insertChange = `
 INSERT INTO changes(id, process, began, request_id, tool, caller, fingerprint, kind, path, destination, before, after,
 	mode, directories, temp, batch, reverts, total, image, undo)
-VALUES(max(?, ifnull((SELECT max(id) FROM changes), 0) + 1), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-	? + ifnull((SELECT total FROM changes ORDER BY id DESC LIMIT 1), 0), ?, ?)`
+SELECT max(?1, ifnull((SELECT max(id) FROM changes), 0) + 1), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15,
+	?16, ?17, ?18 + ifnull((SELECT total FROM changes ORDER BY id DESC LIMIT 1), 0), ?19, ?21
+WHERE ?20 OR NOT EXISTS (
+	SELECT 1 FROM changes INDEXED BY changes_open WHERE outcome IS NULL AND process <> ?2
+	AND (path IN (?9, nullif(?10, '')) OR destination IN (?9, nullif(?10, ''))))`
 
 // settleChange leaves an outcome that is known alone: the first word on a change is the last.
 const settleChange = `UPDATE changes SET outcome = ? WHERE id = ? AND (outcome IS NULL OR outcome = 'unknown') RETURNING reverts`
 
-// Begin makes the intent durable and returns the change's name. An error means that the change must not be made. Once
-// the intent is being written, the end of ctx no longer stops it.
+// Begin makes the intent durable and returns the change's name. An error means that the change must not be made:
+// [contract.ErrInterrupted] if a change at the same place was cut short and must be settled first. Once the intent is
+// being written, the end of ctx no longer stops it.
 func (l *Ledger) Begin(ctx context.Context, in contract.Intent) (changeID string, err error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
@@ -86,10 +92,30 @@ func (s *store) insertRow(now time.Time, in contract.Intent, row packed) (int64,
 	if err != nil {
 		return 0, err
 	}
-	result, err := s.insertChange.Exec(proposeID(now), s.process.id, now.UnixMicro(), in.RequestID, in.Tool, in.Caller,
-		in.Fingerprint, string(in.Kind), in.Path.String(), in.To.String(), in.Before.String(), in.After.String(),
-		int64(in.Mode), directories, in.Temp, batch, reverts, row.size, nullIfEmpty(row.image), row.splices)
+	values := []any{proposeID(now), s.process.id, now.UnixMicro(), in.RequestID, in.Tool, in.Caller, in.Fingerprint,
+		string(in.Kind), in.Path.String(), in.To.String(), in.Before.String(), in.After.String(), int64(in.Mode), directories,
+		in.Temp, batch, reverts, row.size, nullIfEmpty(row.image), in.Kind == contract.ChangeBatch, row.splices}
+	id, err := insertWith(s.insertChange, values)
+	if err != nil || id != 0 {
+		return id, err
+	}
+	if interrupted, err := s.interrupted(context.Background(), in.Path, in.To); interrupted || err != nil {
+		return 0, cmp.Or(err, contract.ErrInterrupted)
+	}
+	values[evenIfOthers] = true // they are alive
+	return insertWith(s.insertChange, values)
+}
+
+// evenIfOthers is the index of ?20 among the values of insertChange.
+const evenIfOthers = 19
+
+// insertWith returns the number of the new row, 0 if there is none.
+func insertWith(insert *sql.Stmt, values []any) (int64, error) {
+	result, err := insert.Exec(values...)
 	if err != nil {
+		return 0, err
+	}
+	if n, err := result.RowsAffected(); n == 0 || err != nil {
 		return 0, err
 	}
 	return result.LastInsertId()

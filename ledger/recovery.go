@@ -30,26 +30,13 @@ func (l *Ledger) Pending(ctx context.Context) ([]PendingIntent, error) {
 	return pending, nil
 }
 
-// Interrupted tells whether a change at the place was begun by a process that ended before it could say what became of
-// it. Asking costs little while there is none.
-func (l *Ledger) Interrupted(ctx context.Context, place contract.Path) (bool, error) {
-	s, err := l.open(ctx)
-	if err != nil {
-		return false, err
-	}
-	interrupted, err := s.interrupted(ctx, place)
-	if err != nil {
-		return false, l.fail(s, err)
-	}
-	return interrupted, nil
-}
-
-// selectOpenAt reads the few open changes alone, by their index.
 const selectOpenAt = `SELECT DISTINCT process FROM changes INDEXED BY changes_open
-WHERE outcome IS NULL AND process <> ?1 AND (path = ?2 OR destination = ?2)`
+WHERE outcome IS NULL AND process <> ?1 AND (path IN (?2, nullif(?3, '')) OR destination IN (?2, nullif(?3, '')))`
 
-func (s *store) interrupted(ctx context.Context, place contract.Path) (bool, error) {
-	processes, err := s.openAt(ctx, place)
+// interrupted tells whether a change at one of the places was begun by a process that ended before it could say what
+// became of it.
+func (s *store) interrupted(ctx context.Context, path, to contract.Path) (bool, error) {
+	processes, err := s.openAt(ctx, path, to)
 	if err != nil || len(processes) == 0 {
 		return false, err
 	}
@@ -66,8 +53,8 @@ func (s *store) interrupted(ctx context.Context, place contract.Path) (bool, err
 	return false, nil
 }
 
-func (s *store) openAt(ctx context.Context, place contract.Path) ([]int64, error) {
-	rows, err := s.readers.QueryContext(ctx, selectOpenAt, s.process.id, place.String())
+func (s *store) openAt(ctx context.Context, path, to contract.Path) ([]int64, error) {
+	rows, err := s.readers.QueryContext(ctx, selectOpenAt, s.process.id, path.String(), to.String())
 	if err != nil {
 		return nil, err
 	}

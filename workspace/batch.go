@@ -19,7 +19,7 @@ import (
 // displaced is removed only after the last of them, and the end of the batch is durable before the call is answered.
 //
 // A batch that a crash left open was therefore never acknowledged, and [Workspace.SettleBatch] may end it either way:
-// see there.
+// see there. Until that is done the journal begins no other change at its places.
 
 // Member is one edit of a batch.
 type Member struct {
@@ -49,19 +49,17 @@ type BatchFile struct {
 // ReplaceAll makes all members of a batch or none. If one is refused, so is the batch: Refused then tells of every
 // member that can't be carried out, and Files is empty. The error is one that concerns the whole batch.
 func (w Writer) ReplaceAll(ctx context.Context, members []Member, edit BatchEdit) (BatchWritten, error) {
-	for range maxAttempts {
-		b := &batch{w: w, members: members, edit: edit}
-		err := b.open(ctx)
-		if err == nil {
-			err = b.run(ctx)
+	var b *batch
+	err := w.onSettledGround(ctx, func() error {
+		b = &batch{w: w, members: members, edit: edit}
+		defer b.close()
+		if err := b.open(ctx); err != nil {
+			return err
 		}
-		b.close()
-		if err = w.recovered(ctx, err); !errors.Is(err, errMoved) {
-			b.sortRefused()
-			return b.result, err
-		}
-	}
-	return BatchWritten{}, changedDuringCall("A file of the batch")
+		return b.run(ctx)
+	})
+	b.sortRefused()
+	return b.result, err
 }
 
 // ReplaceEach makes the members of a batch file by file: what is refused leaves the others alone.
@@ -127,6 +125,10 @@ func (b *batch) refuse(members []int, err error) {
 	for _, m := range members {
 		b.result.Refused = append(b.result.Refused, envelope.ItemError{Item: m, Err: err})
 	}
+}
+
+func (b *batch) forget(members []int) {
+	b.result.Refused = slices.DeleteFunc(b.result.Refused, func(e envelope.ItemError) bool { return slices.Contains(members, e.Item) })
 }
 
 func (b *batch) isRefused(member int) bool {
@@ -203,8 +205,7 @@ func (b *batch) locateOne(ctx context.Context, p contract.Path, byFile map[strin
 	return f, nil
 }
 
-// open locks and reads every file and plans every edit. It returns errMoved or errInterrupted where all must begin
-// again.
+// open locks and reads every file and plans every edit. It returns errMoved where all must begin again.
 func (b *batch) open(ctx context.Context) error {
 	if err := b.locate(ctx); err != nil {
 		return err
@@ -221,7 +222,7 @@ func (b *batch) open(ctx context.Context) error {
 	for _, f := range b.files {
 		f.target, err = b.w.hold(ctx, f.question, f.at)
 		switch {
-		case errors.Is(err, errMoved), errors.Is(err, errInterrupted):
+		case errors.Is(err, errMoved):
 			return err
 		case err != nil:
 			b.refuse(f.members, err)
@@ -443,6 +444,7 @@ func (b *batch) close() {
 func (b *batch) replaceOne(ctx context.Context, f *batchFile) {
 	written, err := b.w.rewrite(ctx, f.path, func(t *target) ([]contract.Splice, error) {
 		f.target = t
+		b.forget(f.members) // of a try before
 		b.plan(f)
 		return f.splices, nil
 	})

@@ -19,12 +19,23 @@ func (w Writer) Create(ctx context.Context, p contract.Path, data []byte) (Writt
 	if most := w.w.options.FileBytes; int64(len(data)) > most {
 		return Written{}, tooLargeToWrite(contract.Quote(p.String()), int64(len(data)), most)
 	}
-	site, err := w.openSite(ctx, p)
-	if err != nil {
-		return Written{}, err
-	}
-	defer site.close()
-	return (&creation{w: w, site: site, content: pieces{data}}).make(ctx)
+	return w.create(ctx, p, creation{content: pieces{data}})
+}
+
+// create makes the creation c, which has its content, at p.
+func (w Writer) create(ctx context.Context, p contract.Path, c creation) (done Written, err error) {
+	err = w.onSettledGround(ctx, func() error {
+		site, err := w.openSite(ctx, p)
+		if err != nil {
+			return err
+		}
+		defer site.close()
+		try := c
+		try.w, try.site = w, site
+		done, err = try.make(ctx)
+		return err
+	})
+	return done, err
 }
 
 // creation is a Create that has its site.

@@ -10,7 +10,15 @@ import (
 // Delete removes the regular file at p if its bytes are those that observed names. Links and directories are not
 // removed. The file first gets a private name, so that what is removed is what was looked at and nothing that took its
 // place; what turns out to be another file gets its name back.
-func (w Writer) Delete(ctx context.Context, p contract.Path, observed contract.Version) (Written, error) {
+func (w Writer) Delete(ctx context.Context, p contract.Path, observed contract.Version) (done Written, err error) {
+	err = w.onSettledGround(ctx, func() error {
+		done, err = w.deleteOnce(ctx, p, observed)
+		return err
+	})
+	return done, err
+}
+
+func (w Writer) deleteOnce(ctx context.Context, p contract.Path, observed contract.Version) (Written, error) {
 	t, err := w.openEntry(ctx, p)
 	if err != nil {
 		return Written{}, err

@@ -11,7 +11,15 @@ import (
 
 // MakeDirectory makes the directory p and those above it that are missing. One that is there already is no change; a
 // file in its place is a *[Conflict] of code already-exists.
-func (w Writer) MakeDirectory(ctx context.Context, p contract.Path) (Written, error) {
+func (w Writer) MakeDirectory(ctx context.Context, p contract.Path) (done Written, err error) {
+	err = w.onSettledGround(ctx, func() error {
+		done, err = w.makeDirectoryOnce(ctx, p)
+		return err
+	})
+	return done, err
+}
+
+func (w Writer) makeDirectoryOnce(ctx context.Context, p contract.Path) (Written, error) {
 	if p.IsTop() {
 		return w.directoryIsThere(ctx, p)
 	}

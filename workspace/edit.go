@@ -300,6 +300,23 @@ func (s *staged) close() {
 	}
 }
 
+// onSettledGround makes a change that may find that an earlier one of the place was cut short, or that the tree moved.
+// Then the earlier one is settled, without a lock, and the change begins again.
+func (w Writer) onSettledGround(ctx context.Context, change func() error) error {
+	for range maxAttempts {
+		err := change()
+		switch {
+		case errors.Is(err, contract.ErrInterrupted):
+			if err := w.journal.Recover(ctx); err != nil {
+				return err
+			}
+		case !errors.Is(err, errMoved):
+			return err
+		}
+	}
+	return changedDuringCall("What was to be changed")
+}
+
 // begin makes the intent of a change durable and returns the change.
 func (w Writer) begin(ctx context.Context, in contract.Intent) (*change, error) {
 	if err := ctx.Err(); err != nil {

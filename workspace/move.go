@@ -14,7 +14,15 @@ import (
 // Move gives the regular file at from the path to, if its bytes are those that observed names. It never replaces: a
 // destination that is taken is a *[Conflict] of code already-exists. Links and directories are not moved. Where the
 // file system takes several spellings for one name, a file can be given another spelling of its own.
-func (w Writer) Move(ctx context.Context, from, to contract.Path, observed contract.Version) (Written, error) {
+func (w Writer) Move(ctx context.Context, from, to contract.Path, observed contract.Version) (done Written, err error) {
+	err = w.onSettledGround(ctx, func() error {
+		done, err = w.moveOnce(ctx, from, to, observed)
+		return err
+	})
+	return done, err
+}
+
+func (w Writer) moveOnce(ctx context.Context, from, to contract.Path, observed contract.Version) (Written, error) {
 	t, err := w.openEntry(ctx, from)
 	if err != nil {
 		return Written{}, err

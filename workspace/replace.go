@@ -34,7 +34,15 @@ func (w Writer) Replace(ctx context.Context, p contract.Path, observed contract.
 }
 
 // rewrite is Replace without a look at what the caller observed, which is left to plan.
-func (w Writer) rewrite(ctx context.Context, p contract.Path, plan func(*target) ([]contract.Splice, error)) (Written, error) {
+func (w Writer) rewrite(ctx context.Context, p contract.Path, plan func(*target) ([]contract.Splice, error)) (done Written, err error) {
+	err = w.onSettledGround(ctx, func() error {
+		done, err = w.rewriteOnce(ctx, p, plan)
+		return err
+	})
+	return done, err
+}
+
+func (w Writer) rewriteOnce(ctx context.Context, p contract.Path, plan func(*target) ([]contract.Splice, error)) (Written, error) {
 	t, err := w.openTarget(ctx, p)
 	if err != nil {
 		return Written{}, err

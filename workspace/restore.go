@@ -13,12 +13,7 @@ import (
 
 // Restore makes a file as [Writer.Create] does, with the given permission bits whatever the umask says.
 func (w Writer) Restore(ctx context.Context, p contract.Path, data []byte, mode fs.FileMode) (Written, error) {
-	site, err := w.openSite(ctx, p)
-	if err != nil {
-		return Written{}, err
-	}
-	defer site.close()
-	return (&creation{w: w, site: site, content: pieces{data}, mode: &mode}).make(ctx)
+	return w.create(ctx, p, creation{content: pieces{data}, mode: &mode})
 }
 
 // RemoveEmpty removes those of the directories, given outermost first, that are empty or become so by this. It is for
@@ -63,7 +58,15 @@ func (w Writer) openDirectoryEntry(ctx context.Context, p contract.Path) (parent
 
 // RemoveDirectories removes directories, given outermost first, each of which holds the next one alone. If one holds
 // anything else, nothing is removed, and the error is a *[Conflict] of code not-empty.
-func (w Writer) RemoveDirectories(ctx context.Context, directories []contract.Path) (Written, error) {
+func (w Writer) RemoveDirectories(ctx context.Context, directories []contract.Path) (done Written, err error) {
+	err = w.onSettledGround(ctx, func() error {
+		done, err = w.removeDirectoriesOnce(ctx, directories)
+		return err
+	})
+	return done, err
+}
+
+func (w Writer) removeDirectoriesOnce(ctx context.Context, directories []contract.Path) (Written, error) {
 	last := directories[len(directories)-1]
 	if err := w.Judge(Write, last); err != nil {
 		return Written{}, err

@@ -19,8 +19,8 @@ import (
 //
 // Nobody was told that the batch is done, since its end is durable before that, so that either end is right as long as
 // it is the same for all places. Taking back never makes every place hold the bytes after, so a crash in the midst of
-// this is settled by doing it again. No change of ours comes in between: whoever locks one of the places finds the batch
-// open and settles it first, and here all places are locked.
+// this is settled by doing it again. No change of ours comes in between: the journal begins none at a place with an
+// open change of an ended process, and here all places are locked.
 
 // SettleBatch brings a batch to an end whose process ended in its midst, and returns what became of each intent, nil if
 // isOpen tells that another process has done it meanwhile. The intents must hold their undo data.

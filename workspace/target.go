@@ -1,7 +1,6 @@
 package workspace
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -154,24 +153,10 @@ func (w Writer) take(ctx context.Context, q *question, at parent) (*target, erro
 	t, err := w.hold(ctx, q, at)
 	if err != nil {
 		release()
-		return nil, w.recovered(ctx, err)
+		return nil, err
 	}
 	t.release = release
 	return t, nil
-}
-
-// errInterrupted tells that a change of the place was cut short and must be settled first, without the lock.
-var errInterrupted = errors.New("an earlier change of the file was cut short")
-
-// recovered settles what an errInterrupted tells of; the resolution then begins again. Other errors pass.
-func (w Writer) recovered(ctx context.Context, err error) error {
-	if !errors.Is(err, errInterrupted) {
-		return err
-	}
-	if err := w.journal.Recover(ctx); err != nil {
-		return err
-	}
-	return errMoved
 }
 
 // hold opens the file at a place whose lock the caller has. It takes the place over unless it fails.
@@ -185,11 +170,6 @@ func (w Writer) hold(ctx context.Context, q *question, at parent) (_ *target, er
 			t.drop()
 		}
 	}()
-	if w.journal != nil {
-		if interrupted, err := w.journal.Interrupted(ctx, t.place); err != nil || interrupted {
-			return nil, cmp.Or(err, errInterrupted)
-		}
-	}
 	if t.f, err = at.dir.open(at.leaf); err != nil {
 		return nil, t.openFault(err)
 	}

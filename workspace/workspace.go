@@ -44,6 +44,7 @@ type Guard interface {
 // Journal is told of every change.
 type Journal interface {
 	// Begin makes the intent durable and returns the change's id. Its error stops the change: nothing was changed yet.
+	// [contract.ErrInterrupted] tells that another change of the place must be settled first, see Aftermath.
 	Begin(ctx context.Context, in contract.Intent) (changeID string, err error)
 	// End records what became of the change that Begin named.
 	End(ctx context.Context, changeID string, o contract.Outcome) error
@@ -63,9 +64,8 @@ type BatchJournal interface {
 
 // Aftermath is what ended processes left behind.
 type Aftermath interface {
-	// Interrupted tells whether a change at the place was begun by a process that has ended since, and has no outcome.
-	Interrupted(ctx context.Context, place contract.Path) (bool, error)
-	// Recover settles every such change. It is called while no lock is held.
+	// Recover settles the changes that were begun by processes which have ended since, and have no outcome. It is called
+	// while no lock is held, after a Begin was refused with [contract.ErrInterrupted].
 	Recover(ctx context.Context) error
 }
 
