@@ -40,7 +40,7 @@ are kept as length and SHA-256 only.
 			defer h.close()
 			out := cmd.OutOrStdout()
 			print := printAuditLine(out)
-			if !asJSON && isForPeople(out) {
+			if !asJSON && isTerminal(out) {
 				table := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
 				defer table.Flush()
 				print = printAuditRow(table)

@@ -50,7 +50,7 @@ JSON object a line. An outcome "unknown" is that of a change that was cut short 
 				return err
 			}
 			out := cmd.OutOrStdout()
-			if asJSON || !isForPeople(out) {
+			if asJSON || !isTerminal(out) {
 				return printChangeLines(out, list)
 			}
 			printChangeTable(out, list)
@@ -67,8 +67,8 @@ JSON object a line. An outcome "unknown" is that of a change that was cut short 
 	return cmd
 }
 
-// isForPeople tells whether a person reads what is written there.
-func isForPeople(out io.Writer) bool {
+// isTerminal tells whether a person reads what is written there.
+func isTerminal(out io.Writer) bool {
 	f, ok := out.(*os.File)
 	if !ok {
 		return false
