@@ -30,6 +30,14 @@ type lexicon struct {
 
 func (l *lexicon) word() string { return l.words[l.zipf.Uint64()] }
 
+// after draws a word that often follows the one before, as in real text few pairs of words make up most of it.
+func (l *lexicon) after(before int, r *rand.Rand) int {
+	if before >= 0 && r.IntN(6) != 0 {
+		return (before*31 + 7*r.IntN(6)*r.IntN(6)) % 2_000
+	}
+	return int(l.zipf.Uint64())
+}
+
 func newCorpus(seed uint64) *corpus {
 	r := rand.New(rand.NewPCG(seed, seed))
 	c := &corpus{random: r}
@@ -41,10 +49,10 @@ func newCorpus(seed uint64) *corpus {
 		}
 		return word
 	})
-	c.chinese = newLexicon(r, 30_000, func() string {
+	c.chinese = newLexicon(r, 20_000, func() string {
 		word := ""
 		for range 1 + r.IntN(3) {
-			word += string(rune(0x4e00 + int(math.Pow(r.Float64(), 2)*6_000)))
+			word += string(rune(0x4e00 + int(math.Pow(r.Float64(), 3)*5_000)))
 		}
 		return word
 	})
@@ -125,6 +133,7 @@ func (c *corpus) note(path string, chinese bool) string {
 
 func (c *corpus) sentence(chinese bool, words int) string {
 	var b strings.Builder
+	last := -1
 	for i := range words {
 		switch {
 		case chinese && i > 0 && c.random.IntN(12) == 0:
@@ -135,7 +144,8 @@ func (c *corpus) sentence(chinese bool, words int) string {
 			b.WriteString(" ")
 		}
 		if chinese && c.random.IntN(25) != 0 {
-			b.WriteString(c.chinese.word())
+			last = c.chinese.after(last, c.random)
+			b.WriteString(c.chinese.words[last])
 		} else {
 			b.WriteString(c.english.word())
 		}
@@ -159,7 +169,9 @@ func (c *corpus) questions(each int) []question {
 	add("common word", func() string { return c.english.words[1+c.random.IntN(60)] })
 	add("rare word", func() string { return c.english.words[20_000+c.random.IntN(40_000)] })
 	add("two words", func() string { return c.english.words[20+c.random.IntN(400)] + " " + rare(c.english) })
-	add("phrase", func() string { return `"` + c.english.words[c.random.IntN(300)] + " " + c.english.words[c.random.IntN(300)] + `"` })
+	add("phrase", func() string {
+		return `"` + c.english.words[c.random.IntN(300)] + " " + c.english.words[c.random.IntN(300)] + `"`
+	})
 	add("prefix", func() string { w := rare(c.english); return w[:max(2, len(w)-1)] + "*" })
 	add("identifier", func() string { return "max_" + rare(c.english) })
 	add("typo", func() string { w := rare(c.english); return w[:1] + w[2:] + "qx" })

@@ -134,31 +134,3 @@ func (x *Index) readAside(files []contract.Path) {
 		x.troubled(x.context, db, err)
 	})
 }
-
-// Build brings the index up to date and waits for that. It tells how far it is, from another goroutine.
-func (x *Index) Build(ctx context.Context, tell func(Progress)) error {
-	if !x.take(ctx) {
-		return ctx.Err()
-	}
-	defer x.release()
-	db, err := openStore(ctx, x.place, orNew)
-	if err != nil {
-		return err
-	}
-	if x.store != nil {
-		x.store.close()
-	}
-	x.store = db
-	todo, err := x.compare(ctx)
-	if err != nil {
-		return err
-	}
-	sortPaths(todo)
-	p := Progress{Total: len(todo)}
-	err = db.build(ctx, x.vault, todo, func(n int) {
-		p.Done += n
-		tell(p)
-	})
-	x.stale = err != nil
-	return err
-}

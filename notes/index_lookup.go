@@ -76,6 +76,13 @@ func (q *Query) tokens(t term) string {
 	return strings.Join(all, " AND ")
 }
 
+// within is the same lookup, of words in these columns alone.
+func (l *lookup) within(columns string) lookup {
+	narrow := *l
+	narrow.match = "{" + columns + "} : (" + l.match + ")"
+	return narrow
+}
+
 // lookupAtoms asks for the notes that have the atoms.
 func (a *asking) lookupAtoms(atoms []int, join string) lookup {
 	l := a.lookup(byAll)

@@ -21,7 +21,9 @@ import (
 
 const (
 	// spare is how many more notes than are shown are read and put in order.
-	spare = 10
+	spare = 5
+	// many notes are not all put in order by the database.
+	many = 500
 	// keptNotes is how many notes are kept from ordering for showing.
 	keptNotes = 100
 	keptBytes = 256 << 10 // of one note
@@ -199,17 +201,53 @@ func (a *asking) sentence(first found) (found, error) {
 	if len(atoms) == 0 {
 		return first, nil
 	}
-	return a.gather(a.lookupAtoms(atoms, " OR "), s, true)
+	return a.gatherAny(atoms, s)
+}
+
+// gatherAny is gather for the notes with any of the atoms, which are sorted with the rarest first. Those with rare words
+// come before others, so no more words are used to find the best than give enough notes to choose from.
+func (a *asking) gatherAny(atoms []int, s selection) (found, error) {
+	all := a.lookupAtoms(atoms, " OR ")
+	total, err := a.count(all)
+	if err != nil {
+		return found{}, err
+	}
+	few := 1
+	for n := 0; few < len(atoms); few++ {
+		docs, err := a.count(a.lookupAtoms(atoms[few-1:few], ""))
+		if err != nil {
+			return found{}, err
+		}
+		if n += docs; n > many {
+			break
+		}
+	}
+	f, err := a.gather(a.lookupAtoms(atoms[:few], " OR "), s, true)
+	if err != nil {
+		return f, err
+	}
+	chosen, err := a.count(a.lookupAtoms(atoms[:few], " OR "))
+	f.total += total - chosen
+	return f, err
 }
 
 // gather reads the notes that the lookup names and puts them in order. If the tokens say all, that is the best of them;
 // else all, and only those count that the selection takes.
 func (a *asking) gather(l lookup, s selection, tokensSayAll bool) (found, error) {
-	limit := -1
-	if tokensSayAll {
-		limit = a.scanner.limit() + spare
+	f := found{selection: s, query: a.query}
+	total, err := a.count(l)
+	if err != nil || total == 0 {
+		t := newScan(a.query, "").newTally()
+		t.notes = a.totals.notes
+		f.tally = &t
+		return f, err
 	}
-	rows, err := a.rows(l, limit)
+	var rows []row
+	if tokensSayAll {
+		rows, err = a.best(l, total)
+	} else {
+		rows, err = a.rows(l, -1)
+	}
 	if err != nil {
 		return found{}, err
 	}
@@ -217,23 +255,45 @@ func (a *asking) gather(l lookup, s selection, tokensSayAll bool) (found, error)
 	if err != nil {
 		return found{}, err
 	}
-	t.notes, t.bytes = a.totals.notes, a.totals.bytes
-	f := found{selection: s, query: a.query, tally: &t, total: taken}
-	if tokensSayAll && len(rows) == limit {
-		total, err := a.count(l)
-		if err != nil {
-			return found{}, err
-		}
+	f.tally, f.total = &t, taken
+	if tokensSayAll {
 		f.total = total - (len(rows) - taken)
-	}
-	if len(rows) == 0 {
-		return f, nil
 	}
 	return f, a.weighColumns(&t, s)
 }
 
+// best returns the notes of a lookup that promise most. To put very many in order takes long, so the database is first
+// asked for those that have the words in the title, then in other places that say what a note is about.
+func (a *asking) best(l lookup, total int) ([]row, error) {
+	limit := a.scanner.limit() + spare
+	if total > many && l.match != "" {
+		for _, columns := range []string{"title", "title headings tags path"} {
+			rows, err := a.rows(l.within(columns), limit)
+			if err != nil {
+				return nil, err
+			}
+			if len(rows) < limit {
+				continue
+			}
+			tagged, err := a.rows(l.within("tags"), spare) // an alias counts as a title
+			return distinctRows(rows, tagged), err
+		}
+	}
+	return a.rows(l, limit)
+}
+
+func distinctRows(rows, more []row) []row {
+	for _, r := range more {
+		if !slices.ContainsFunc(rows, func(o row) bool { return o.path == r.path }) {
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
 // weighColumns fills in how many notes have what is asked for, which says how much finding it tells.
 func (a *asking) weighColumns(t *tally, s selection) error {
+	t.notes, t.bytes = a.totals.notes, a.totals.bytes
 	for _, c := range s.columns {
 		if err := a.countColumn(t, c); err != nil {
 			return err
@@ -303,7 +363,11 @@ func (a *asking) count(l lookup) (int, error) {
 		return n, nil
 	}
 	var n int
-	if err := a.tx.QueryRowContext(a.ctx, "SELECT count(*)"+l.from(), l.values()...).Scan(&n); err != nil {
+	from := l.from()
+	if l.match != "" && len(l.where) == 0 {
+		from = " FROM text WHERE text MATCH ?" // ten times as fast
+	}
+	if err := a.tx.QueryRowContext(a.ctx, "SELECT count(*)"+from, l.values()...).Scan(&n); err != nil {
 		return 0, err
 	}
 	a.store.remember(key, n)

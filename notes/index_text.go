@@ -7,14 +7,15 @@ import (
 	"writ/contract"
 )
 
-// The columns of the database, in the order of its weights (see examine.go).
+// The columns of the database. The body comes first: of every other column the database must note with each word that
+// the word stands there.
 const (
-	columnTitle = iota
+	columnBody = iota
+	columnTitle
 	columnHeadings
 	columnTags
 	columnPath
 	columnMatter
-	columnBody
 	columnCount
 )
 

@@ -17,8 +17,8 @@ import (
 // moment, the one that writes last has also read last, and an older state never covers a newer one.
 
 const (
-	batchNotes = 256     // at most so many notes in one transaction, since others wait for it
-	batchBytes = 4 << 20 // of text
+	batchNotes = 2048    // at most so many notes in one transaction, since others wait for it
+	batchBytes = 8 << 20 // of text
 	// manyLists is how many rows of the vocabulary are made one.
 	manyLists = 256
 )
@@ -55,7 +55,7 @@ func (w *writer) prepare(ctx context.Context) error {
 		{&w.insert, "INSERT INTO notes(state, modified, length, skip, folded_path, folded_title, path) VALUES(?, ?, ?, ?, ?, ?, ?)"},
 		{&w.update, "UPDATE notes SET state = ?, modified = ?, length = ?, skip = ?, folded_path = ?, folded_title = ? WHERE id = ?"},
 		{&w.remove, "DELETE FROM notes WHERE id = ?"},
-		{&w.addText, "INSERT INTO text(rowid, title, headings, tags, path, matter, body) VALUES(?, ?, ?, ?, ?, ?, ?)"},
+		{&w.addText, "INSERT INTO text(rowid, body, title, headings, tags, path, matter) VALUES(?, ?, ?, ?, ?, ?, ?)"},
 		{&w.removeText, "DELETE FROM text WHERE rowid = ?"},
 		{&w.addTag, "INSERT OR IGNORE INTO tags(id, tag) VALUES(?, ?)"},
 		{&w.removeTags, "DELETE FROM tags WHERE id = ?"},
@@ -118,6 +118,9 @@ func (s *store) readNotes(ctx context.Context, vault Vault, files []contract.Pat
 
 // build indexes many notes, in transactions that do not keep others waiting for long. It tells how many each did.
 func (s *store) build(ctx context.Context, vault Vault, files []contract.Path, tell func(notes int)) error {
+	if err := s.merging(ctx, "automerge", 0); err != nil {
+		return err
+	}
 	known := map[string]bool{}
 	for len(files) > 0 {
 		done := 0
@@ -139,7 +142,53 @@ func (s *store) build(ctx context.Context, vault Vault, files []contract.Path, t
 		tell(done)
 		files = files[done:]
 	}
-	return s.mergeWords(ctx)
+	if err := s.mergeWords(ctx); err != nil {
+		return err
+	}
+	if err := s.merging(ctx, "automerge", 4); err != nil {
+		return err
+	}
+	return s.tidy(ctx)
+}
+
+// merging sets how the database merges the parts that transactions leave. While many follow each other it is cheaper to
+// merge them in the end.
+func (s *store) merging(ctx context.Context, setting string, value int) error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	_, err := s.writer.conn.ExecContext(ctx, "INSERT INTO text(text, rank) VALUES(?, ?)", setting, value)
+	return err
+}
+
+// tidy makes the parts one, step by step, so that others need not wait. Only then are the words of notes that are gone
+// out of the file.
+func (s *store) tidy(ctx context.Context) error {
+	const pages = 1000
+	for first := true; ; first = false {
+		before, err := s.writes(ctx)
+		if err != nil {
+			return err
+		}
+		step := pages
+		if first {
+			step = -pages // all parts are to be one
+		}
+		if err := s.merging(ctx, "merge", step); err != nil {
+			return err
+		}
+		after, err := s.writes(ctx)
+		if err != nil || after-before < 2 {
+			return err
+		}
+	}
+}
+
+// writes counts what the connection has written: fewer than two in a step say that there is nothing left to merge.
+func (s *store) writes(ctx context.Context) (n int, err error) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	err = s.writer.conn.QueryRowContext(ctx, "SELECT total_changes()").Scan(&n)
+	return n, err
 }
 
 // read indexes the note at path as it is now, and forgets it if there is none any more.

@@ -1,0 +1,251 @@
+package notes
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"writ/contract"
+	"writ/envelope"
+	"writ/workspace"
+)
+
+// files is a Vault as the gate makes one, over all notes of a directory.
+type files struct {
+	reader   workspace.Reader
+	follower *workspace.Follower
+}
+
+type everything struct{}
+
+func (everything) Allow(workspace.Access, workspace.Place) error    { return nil }
+func (everything) AllowsPlain(workspace.Access, contract.Path) bool { return true }
+
+func openFiles(t testing.TB, dir string) files {
+	t.Helper()
+	w, err := workspace.Open(workspace.Options{Roots: []workspace.Root{{Dir: dir}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := w.Reader(everything{})
+	f := files{r, r.Follow()}
+	t.Cleanup(func() {
+		f.follower.Close()
+		w.Close()
+	})
+	return f
+}
+
+func (f files) Notes(ctx context.Context, visit func(Candidate) error) error {
+	_, err := f.follower.Walk(ctx, func(v *workspace.Visited) { _ = f.visit(v, visit) })
+	return err
+}
+
+func (f files) visit(v *workspace.Visited, visit func(Candidate) error) error {
+	stamp, err := v.Stamp()
+	if err != nil || filepath.Ext(v.Path().String()) != ".md" {
+		return err
+	}
+	return visit(Candidate{Path: v.Path(), Modified: stamp.Modified, State: stamp.State, Text: func() ([]byte, error) {
+		text, err := f.reader.TextOf(v)
+		if err != nil {
+			return nil, err
+		}
+		return text.Bytes(), nil
+	}})
+}
+
+func (f files) Note(ctx context.Context, path contract.Path, visit func(Candidate) error) error {
+	_, err := f.reader.Walk(ctx, path, func(v *workspace.Visited) { _ = f.visit(v, visit) })
+	if envelope.CodeOf(err) == envelope.PathNotFound {
+		return nil
+	}
+	return err
+}
+
+func (f files) Changes() ([]contract.Path, bool) { return f.follower.Changes() }
+
+func (f files) Load(ctx context.Context, path contract.Path) (Loaded, error) {
+	file, err := f.reader.Load(ctx, path)
+	if err != nil {
+		return Loaded{}, err
+	}
+	text, err := workspace.DecodeText(file.Data, "")
+	if err != nil {
+		return Loaded{}, err
+	}
+	return Loaded{Text: text.Bytes(), Version: file.Version}, nil
+}
+
+// cpu returns the processor time that this process has used.
+func cpu() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		panic(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// peak returns the most memory that the process has had resident, in MB.
+func peak() float64 {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		panic(err)
+	}
+	return float64(u.Maxrss) / 1024
+}
+
+// BenchmarkIndex measures an index of 36,000 notes: WRIT_NOTES says how many instead.
+func BenchmarkIndex(b *testing.B) {
+	n := 36_000
+	if s := os.Getenv("WRIT_NOTES"); s != "" {
+		if _, err := fmt.Sscan(s, &n); err != nil {
+			b.Fatal(err)
+		}
+	}
+	dir := b.TempDir()
+	c := newCorpus(1)
+	bytes := c.write(b, dir, n)
+	c.english.zipf, c.chinese.zipf = nil, nil
+	runtime.GC()
+	fmt.Printf("\t%d notes, %d MB, %.0f MB resident before\n", n, bytes>>20, peak())
+	time.Sleep(100 * time.Millisecond)
+
+	at := filepath.Join(b.TempDir(), "notes.db")
+	f := openFiles(b, dir)
+	began, used := time.Now(), cpu()
+	x := indexOf(b, f, IndexOptions{File: at})
+	took := cpu() - used
+	fmt.Printf("\tbuild: %.1f s of processor, %.1f s; %.0f notes per second of processor; %.0f MB at most\n", took.Seconds(), time.Since(began).Seconds(), float64(n)/took.Seconds(), peak())
+	x.Close()
+	if info, err := os.Stat(at); err == nil {
+		fmt.Printf("\tindex: %d MB, %.2f of the text\n", info.Size()>>20, float64(info.Size())/float64(bytes))
+	}
+
+	f = openFiles(b, dir)
+	x = NewIndex(IndexOptions{File: at, Vault: f})
+	began, used = time.Now(), cpu()
+	q, _ := ParseQuery(c.titles[0].title)
+	if _, err := x.Search(context.Background(), q, f); err != nil || x.store == nil {
+		b.Fatal("no index answered", err)
+	}
+	fmt.Printf("\tfirst answer: %v, %v of processor\n", time.Since(began).Round(time.Millisecond), (cpu() - used).Round(time.Millisecond))
+	b.Run("query", func(b *testing.B) { c.measureQueries(b, x, f) })
+	b.Run("update", func(b *testing.B) { c.measureUpdates(b, x, f, dir) })
+	b.Run("known item", func(b *testing.B) { c.measureKnownItems(b, x, f) })
+	b.Run("recall", func(b *testing.B) { c.measureRecall(b, x, f) })
+	x.Close()
+}
+
+func percentiles(b *testing.B, what string, all []time.Duration) {
+	slices.Sort(all)
+	at := func(p float64) time.Duration { return all[min(len(all)-1, int(p*float64(len(all))))] }
+	fmt.Printf("\t%-14s p50 %8v  p90 %8v  p99 %8v  max %8v  (%d)\n", what, at(.5).Round(10*time.Microsecond), at(.9).Round(10*time.Microsecond), at(.99).Round(10*time.Microsecond), at(1).Round(10*time.Microsecond), len(all))
+}
+
+// measureQueries takes the best of four runs of each query, since the machine has other work to do.
+func (c *corpus) measureQueries(b *testing.B, x *Index, f files) {
+	kinds := map[string][]time.Duration{}
+	var all []time.Duration
+	questions := c.questions(17)
+	used := cpu()
+	for _, q := range questions {
+		best := time.Duration(math.MaxInt64)
+		for range 4 {
+			if x.store != nil {
+				clear(x.store.counts)
+			}
+			began := time.Now()
+			search(b, x, f, q.text)
+			best = min(best, time.Since(began))
+		}
+		kinds[q.kind] = append(kinds[q.kind], best)
+		all = append(all, best)
+	}
+	fmt.Printf("\t%.2f ms of processor a query\n", (cpu()-used).Seconds()*1000/float64(4*len(questions)))
+	for kind, times := range kinds {
+		percentiles(b, kind, times)
+	}
+	percentiles(b, "all", all)
+}
+
+func search(b testing.TB, s Searcher, source Source, query string) Result {
+	b.Helper()
+	q, err := ParseQuery(query)
+	if err != nil {
+		b.Fatal(err)
+	}
+	r, err := s.Search(context.Background(), q, source)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if r.Building != nil {
+		b.Fatal("the index did not answer")
+	}
+	return r
+}
+
+// measureUpdates measures the search right after a change less the same search once more.
+func (c *corpus) measureUpdates(b *testing.B, x *Index, f files, dir string) {
+	var times []time.Duration
+	used := time.Duration(0)
+	for i := range 200 {
+		name := filepath.Join(dir, c.titles[i*37%len(c.titles)].path)
+		text, err := os.ReadFile(name)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := os.WriteFile(name, fmt.Appendf(text, "\nunheardof%d\n", i), 0o644); err != nil {
+			b.Fatal(err)
+		}
+		word := fmt.Sprintf("unheardof%d", i)
+		before, began := cpu(), time.Now()
+		x.fresh(context.Background())
+		times = append(times, time.Since(began))
+		used += cpu() - before
+		if r := search(b, x, f, word); r.Total != 1 {
+			b.Fatalf("%s was written and is found %d times", word, r.Total)
+		}
+	}
+	fmt.Printf("\t%.2f ms of processor an update\n", used.Seconds()*1000/float64(len(times)))
+	percentiles(b, "update", times)
+}
+
+func (c *corpus) measureKnownItems(b *testing.B, x *Index, f files) {
+	for _, chinese := range []bool{false, true} {
+		sum, first, n := 0.0, 0, 0
+		for i := range 300 {
+			item := c.titles[i*113%len(c.titles)]
+			if (i*113%len(c.titles)%3 == 2) != chinese {
+				continue
+			}
+			n++
+			for rank, m := range search(b, x, f, item.title).Matches[:] {
+				if m.Path.String() == item.path {
+					sum += 1 / float64(rank+1)
+					if rank == 0 {
+						first++
+					}
+				}
+			}
+		}
+		fmt.Printf("\tknown items, Chinese %v: MRR %.3f, first %.3f of %d\n", chinese, sum/float64(n), float64(first)/float64(n), n)
+	}
+}
+
+func (c *corpus) measureRecall(b *testing.B, x *Index, f files) {
+	found, there := 0, 0
+	for range 25 {
+		q := c.part(2)
+		found += search(b, x, f, q).Total
+		there += search(b, Scanner{}, f, q).Total
+	}
+	fmt.Printf("\tChinese, 2 characters: %d of %d notes found, recall %.4f\n", found, there, float64(found)/float64(there))
+}

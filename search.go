@@ -1,0 +1,124 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"writ/envelope"
+	"writ/gate"
+	"writ/notes"
+)
+
+func newSearch() *cobra.Command {
+	o := &options{profile: "all"}
+	var directories []string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "search QUERY…",
+		Short: "Search the notes as an agent would, for people to read",
+		Long: `Search the notes through the same gate as the tool search_notes, and print what was found. --json prints the
+envelope instead.
+
+  writ search garden sensor
+  writ search '"exact phrase" tag:project path:2026/'`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, words []string) error {
+			h, err := o.open(cmd.Context(), directories)
+			if err != nil {
+				return err
+			}
+			defer h.close()
+			query := strings.Join(words, " ")
+			arguments := append(envelope.AppendString([]byte(`{"query":`), query), '}')
+			if asJSON {
+				return h.call(cmd.Context(), cmd.OutOrStdout(), "search_notes", arguments)
+			}
+			e := h.gate.Call(cmd.Context(), gate.Call{Caller: "local", Client: "writ search", Tool: "search_notes", Arguments: arguments})
+			return printFound(cmd.OutOrStdout(), query, &e)
+		},
+	}
+	o.register(cmd)
+	cmd.Flags().StringArrayVar(&directories, "root", nil, "directory to search; the policy's or the current one if absent (repeatable)")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the envelope")
+	return cmd
+}
+
+// foundNotes is what of an answer people are shown.
+type foundNotes struct {
+	Matches []struct {
+		Path, Title, Heading, Snippet string
+		Line                          int
+	}
+	Warnings []struct{ Message string }
+	Errors   []struct{ Message string }
+}
+
+func printFound(out io.Writer, query string, e *envelope.Envelope) error {
+	var found foundNotes
+	if err := json.Unmarshal(e.AppendJSON(nil), &found); err != nil {
+		return err
+	}
+	if e.IsError() {
+		for _, fault := range found.Errors {
+			fmt.Fprintln(os.Stderr, "writ:", visible(fault.Message))
+		}
+		return exitStatus(1)
+	}
+	q, err := notes.ParseQuery(query)
+	if err != nil {
+		return err
+	}
+	mark := func(text string) string { return text }
+	if isTerminal(out) {
+		mark = func(text string) string { return inBold(text, q.Spots(text)) }
+	}
+	w := bufio.NewWriter(out)
+	for _, m := range found.Matches {
+		fmt.Fprintf(w, "%s:%d  %s\n", visible(m.Path), m.Line, mark(visible(about(m.Title, m.Heading))))
+		for line := range strings.Lines(m.Snippet) {
+			fmt.Fprintf(w, "    %s\n", mark(visible(strings.TrimRight(line, "\r\n"))))
+		}
+	}
+	for _, warning := range found.Warnings {
+		fmt.Fprintf(w, "(%s)\n", visible(warning.Message))
+	}
+	if len(found.Matches) == 0 {
+		fmt.Fprintln(w, "No note matches.")
+	}
+	return w.Flush()
+}
+
+// about names a place in a note by its title and the heading above it.
+func about(title, heading string) string {
+	if heading == "" || heading == title {
+		return title
+	}
+	return title + " › " + heading
+}
+
+// visible replaces what a terminal would obey instead of show.
+func visible(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text)
+}
+
+func inBold(text string, spots []notes.Spot) string {
+	var b strings.Builder
+	at := 0
+	for _, s := range spots {
+		b.WriteString(text[at:s.Start] + "\x1b[1m" + text[s.Start:s.End] + "\x1b[0m")
+		at = s.End
+	}
+	return b.String() + text[at:]
+}
