@@ -330,3 +330,17 @@ func toolTable() string {
 	}
 	return b.String()
 }
+
+// What the policy can never allow is not listed, and answers as an unknown tool.
+func TestReadOnlyServerOffersNoWrites(t *testing.T) {
+	c := startClient(t, options{profile: "all", read: []string{"**"}, state: t.TempDir()}, t.TempDir())
+	for _, listed := range c.request(t, "tools/list", `{}`)["tools"].([]any) {
+		name := listed.(map[string]any)["name"].(string)
+		if effect := contractOf(name).Effect; effect.Writes || effect.Prepares {
+			t.Errorf("%s is listed", name)
+		}
+	}
+	if m := c.exchange(t, "tools/call", `{"name":"create_file","arguments":{"path":"a","content":""}}`); m.Error == nil {
+		t.Error("create_file was answered with a result")
+	}
+}

@@ -37,6 +37,7 @@ type Contract struct {
 // Effect is what a tool can do to the disk. The zero Effect reads.
 type Effect struct {
 	Writes     bool
+	Prepares   bool // of no use where nothing can ever be written
 	Destroys   bool // can make text go away
 	Idempotent bool // repeating a write that succeeded does nothing more
 }

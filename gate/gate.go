@@ -89,7 +89,7 @@ func New(o Options) *Gate {
 	g.breaker = newBreaker(g.clock)
 	g.searchBy(o.Index)
 	for _, t := range o.Tools {
-		if t.Effect.Writes && (o.Ledger == nil || !o.Policy.CanEverWrite()) {
+		if (t.Effect.Writes || t.Effect.Prepares) && (o.Ledger == nil || !o.Policy.CanEverWrite()) {
 			continue
 		}
 		g.tools[t.Name] = t

@@ -61,6 +61,7 @@ type Listener struct {
 	sse        *library.SSEServer
 	sessions   *sessions
 	calls      *calls
+	silent     silent
 	origins    *http.CrossOriginProtection
 	hosts      []string
 	maxBody    int64
@@ -132,6 +133,7 @@ func (l *Listener) setUp() {
 		Handler:           l.guard(mux),
 		ReadHeaderTimeout: headerTimeout,
 		IdleTimeout:       idleTimeout,
+		ConnState:         l.silent.note,
 		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          slog.NewLogLogger(l.server.log.Handler(), slog.LevelWarn),
 	}
@@ -157,6 +159,7 @@ func (l *Listener) shutDown() error {
 	defer stop()
 	closed := make(chan error, 1)
 	go func() { closed <- l.http.Shutdown(patience) }()
+	l.silent.close()
 	l.calls.drain(l.server.drainGrace, l.server.cancelGrace)
 	if l.streams.Load() > 0 {
 		time.Sleep(streamSettle)

@@ -18,6 +18,7 @@ var previewReplace = reads(contract.Contract{
 	Codes: slices.DeleteFunc(slices.Clone(replaceText.Codes), func(c envelope.Code) bool {
 		return c == envelope.AlreadyApplied || c == envelope.DiskFull || c == envelope.OutcomeUnknown // it makes no change
 	}),
+	Effect: contract.Effect{Prepares: true},
 }, runPreviewReplace)
 
 type previewReplaceOut struct {

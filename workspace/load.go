@@ -143,7 +143,7 @@ func (r Reader) Recall(v contract.Version) ([]byte, bool) { return r.w.contents.
 
 func tooLarge(place string, size, most int64) error {
 	return envelope.Errorf(envelope.TooLarge,
-		"%s has %d bytes, and at most %d can be taken as a whole. Read a part of it, by lines.", place, size, most).
+		"%s has %d bytes, and files of at most %d are taken. A person can raise limits.file_bytes in the policy.", place, size, most).
 		With("size", size).With("limit", most)
 }
 
