@@ -127,8 +127,9 @@ func (b *batch) refuse(members []int, err error) {
 	}
 }
 
-func (b *batch) forget(members []int) {
-	b.result.Refused = slices.DeleteFunc(b.result.Refused, func(e envelope.ItemError) bool { return slices.Contains(members, e.Item) })
+func (b *batch) forget(f *batchFile) {
+	f.splices = nil
+	b.result.Refused = slices.DeleteFunc(b.result.Refused, func(e envelope.ItemError) bool { return slices.Contains(f.members, e.Item) })
 }
 
 func (b *batch) isRefused(member int) bool {
@@ -443,8 +444,8 @@ func (b *batch) close() {
 // replaceOne makes the members of one file that can be carried out, in one swap.
 func (b *batch) replaceOne(ctx context.Context, f *batchFile) {
 	written, err := b.w.rewrite(ctx, f.path, func(t *target) ([]contract.Splice, error) {
+		b.forget(f) // what a try before has found
 		f.target = t
-		b.forget(f.members) // of a try before
 		b.plan(f)
 		return f.splices, nil
 	})

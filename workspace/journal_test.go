@@ -29,13 +29,3 @@ func (d *diary) EndBatch(ctx context.Context, _ string, outcomes map[string]cont
 func (d *diary) OpenBatch(context.Context, contract.Batch) (string, error) { return "batch", nil }
 
 func (d *diary) Recover(context.Context) error { return fmt.Errorf("nothing was interrupted") }
-
-func (l logbook) BeginBatch(context.Context, contract.Batch) (string, []string, error) {
-	return "", nil, fmt.Errorf("no batch is tested by this")
-}
-
-func (l logbook) EndBatch(context.Context, string, map[string]contract.Outcome) error { return nil }
-
-func (l logbook) OpenBatch(context.Context, contract.Batch) (string, error) { return "", nil }
-
-func (l logbook) Recover(context.Context) error { return nil }
