@@ -50,6 +50,7 @@ func runAppendText(ctx context.Context, w Writer, in appendTextIn) (appendTextOu
 		return plan.Splices, nil
 	})
 	if err != nil {
+		out.Line = 0
 		out.conflict(ctx, w.Reader.Files, collision{path: in.Path, observed: in.ObservedVersion, err: err})
 		return out, err
 	}

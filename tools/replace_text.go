@@ -84,6 +84,7 @@ func (o *replaceTextOut) plan(f *workspace.File, in replaceTextIn, files workspa
 // explain fills in what helps the caller to get it right the next time.
 func (o *replaceTextOut) explain(ctx context.Context, files workspace.Reader, c collision) {
 	o.conflict(ctx, files, c)
+	o.Line = 0
 	if missing, ok := errors.AsType[*workspace.NoMatchError](c.err); ok {
 		o.Diagnosis, o.Untrusted = &missing.Diagnosis, true
 	}

@@ -132,7 +132,7 @@ func (o *written) showChange(files workspace.Reader, p contract.Path, before, af
 
 // explain turns what was met into the conflict that it is: the place is not as the change left it.
 func (r reverting) explain(ctx context.Context, err error) error {
-	r.out.Diff, r.out.Untrusted = nil, false
+	r.out.Diff, r.out.Untrusted = nil, false // what was planned was not made
 	if !differs(err) {
 		return err
 	}

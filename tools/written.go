@@ -86,6 +86,7 @@ func warnOfSent(n *envelope.Notes, text string) {
 // conflict fills in what lets the caller rebase, if err is a conflict and the observed content is still known. oldText
 // is that of an edit, "" for other writes.
 func (o *written) conflict(ctx context.Context, files workspace.Reader, c collision) {
+	o.Diff, o.Untrusted = nil, false // what was planned was not made
 	conflict, ok := errors.AsType[*workspace.Conflict](c.err)
 	if !ok || conflict.Current.IsZero() || ctx.Err() != nil {
 		return
