@@ -59,6 +59,7 @@ type Index struct {
 	stale    bool          // the notes must be walked over
 	dirty    map[contract.Path]bool
 
+	tidying atomic.Bool     // that is about to happen
 	context context.Context // of the work in the background
 	cancel  context.CancelFunc
 	work    sync.WaitGroup
@@ -116,6 +117,9 @@ func (x *Index) searchIndex(ctx context.Context, q *Query, source Source) (Resul
 	if err != nil {
 		x.trouble(ctx, db, err)
 		return Result{}, false
+	}
+	if db.untidy.Load() {
+		x.tidyLater()
 	}
 	return result, true
 }

@@ -64,11 +64,12 @@ func (s *store) search(ctx context.Context, scanner Scanner, q *Query, source So
 // begin learns how many notes there are, and forgets counts of an earlier state.
 func (a *asking) begin() error {
 	var generation int64
-	err := a.tx.QueryRowContext(a.ctx, "SELECT generation, notes, bytes FROM totals").Scan(&generation, &a.totals.notes, &a.totals.bytes)
+	err := a.tx.QueryRowContext(a.ctx, "SELECT generation, notes, bytes, removed FROM totals").Scan(&generation, &a.totals.notes, &a.totals.bytes, &a.totals.removed)
 	if err != nil {
 		return err
 	}
 	s := a.store
+	s.untidy.Store(a.totals.removed >= tidyDue)
 	s.counting.Lock()
 	defer s.counting.Unlock()
 	if generation != s.generation || len(s.counts) > 10_000 {

@@ -118,7 +118,7 @@ func (s *store) readNotes(ctx context.Context, vault Vault, files []contract.Pat
 
 // build indexes many notes, in transactions that do not keep others waiting for long. It tells how many each did.
 func (s *store) build(ctx context.Context, vault Vault, files []contract.Path, tell func(notes int)) error {
-	if err := s.merging(ctx, "automerge", 0); err != nil {
+	if err := s.merging(ctx, "automerge", 0); err != nil { // to merge once, in the end, is cheaper
 		return err
 	}
 	known := map[string]bool{}
@@ -148,47 +148,7 @@ func (s *store) build(ctx context.Context, vault Vault, files []contract.Path, t
 	if err := s.merging(ctx, "automerge", 4); err != nil {
 		return err
 	}
-	return s.tidy(ctx)
-}
-
-// merging sets how the database merges the parts that transactions leave. While many follow each other it is cheaper to
-// merge them in the end.
-func (s *store) merging(ctx context.Context, setting string, value int) error {
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	_, err := s.writer.conn.ExecContext(ctx, "INSERT INTO text(text, rank) VALUES(?, ?)", setting, value)
-	return err
-}
-
-// tidy makes the parts one, step by step, so that others need not wait. Only then are the words of notes that are gone
-// out of the file.
-func (s *store) tidy(ctx context.Context) error {
-	const pages = 1000
-	for first := true; ; first = false {
-		before, err := s.writes(ctx)
-		if err != nil {
-			return err
-		}
-		step := pages
-		if first {
-			step = -pages // all parts are to be one
-		}
-		if err := s.merging(ctx, "merge", step); err != nil {
-			return err
-		}
-		after, err := s.writes(ctx)
-		if err != nil || after-before < 2 {
-			return err
-		}
-	}
-}
-
-// writes counts what the connection has written: fewer than two in a step say that there is nothing left to merge.
-func (s *store) writes(ctx context.Context) (n int, err error) {
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	err = s.writer.conn.QueryRowContext(ctx, "SELECT total_changes()").Scan(&n)
-	return n, err
+	return s.mergeParts(ctx)
 }
 
 // read indexes the note at path as it is now, and forgets it if there is none any more.
@@ -271,6 +231,7 @@ func (w *writer) replace(ctx context.Context, old, s stored, c Candidate, note *
 		}
 	}
 	if s.skip != "" {
+		w.vanished(old)
 		return nil
 	}
 	return w.index(ctx, s, note, text)
@@ -323,7 +284,15 @@ func (w *writer) forget(ctx context.Context, path contract.Path) error {
 		return err
 	}
 	_, err = w.remove.ExecContext(ctx, old.id)
+	w.vanished(old)
 	return err
+}
+
+// vanished notes that the words of a note must leave the file.
+func (w *writer) vanished(old stored) {
+	if old.id != 0 && old.skip == "" {
+		w.changed.removed += tidyDue
+	}
 }
 
 // keepWords stores words that a repair may choose. Words stay when the last note that has them goes; so whoever
