@@ -52,9 +52,16 @@ type house struct {
 	gate   *gate.Gate
 	log    *slog.Logger
 	state  string
+
+	stopSettling func() // nil where nothing is settled in the background
 }
 
-func (h *house) close() error { return errors.Join(h.gate.Close(), h.ledger.Close(), h.files.Close()) }
+func (h *house) close() error {
+	if h.stopSettling != nil {
+		h.stopSettling()
+	}
+	return errors.Join(h.gate.Close(), h.ledger.Close(), h.files.Close())
+}
 
 // open reads the policy and opens the directories; those on the command line replace the policy's.
 func (o *options) open(ctx context.Context, directories []string) (*house, error) {
@@ -224,6 +231,17 @@ func (o *options) indexFile(rules *policy.Policy, files *workspace.Workspace) st
 	return filepath.Join(dir, "notes-"+rules.Fingerprint()+".db")
 }
 
-// settle compares with the disk what earlier processes left open, in the background and again now and then: a start
-// waits for nothing, and a call that comes to such a file sees to it first.
-func (h *house) settle(ctx context.Context) { go h.gate.RecoverNowAndThen(ctx) }
+// settle compares with the disk what earlier processes left open, in the background and again now and then until the
+// house is closed. A start waits for nothing, and a call that comes to such a file sees to it first.
+func (h *house) settle(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
+	settled := make(chan struct{})
+	h.stopSettling = func() {
+		cancel()
+		<-settled
+	}
+	go func() {
+		defer close(settled)
+		h.gate.RecoverNowAndThen(ctx)
+	}()
+}

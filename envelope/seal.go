@@ -60,6 +60,9 @@ func Seal(m Meta, out any, err error) Envelope {
 	}
 	if items, ok := errors.AsType[*Items](err); ok {
 		e.refuseItems(m, items)
+		if items.Done > 0 && notes.Changed == No {
+			e.Changed = No // what was done was done already
+		}
 		return e
 	}
 	e.refuse(m, Cause(err))

@@ -72,6 +72,7 @@ func runApplyEdits(ctx context.Context, w Writer, in applyEditsIn) (applyEditsOu
 	if in.Atomic {
 		var err error
 		if done, err = w.Files.ReplaceAll(ctx, b.members, b.plan); err != nil {
+			out.Items = itemsOf(b.names(), workspace.BatchWritten{Refused: refusals(b.all(), err)})
 			return out, err
 		}
 	} else {
@@ -83,7 +84,7 @@ func runApplyEdits(ctx context.Context, w Writer, in applyEditsIn) (applyEditsOu
 	for _, f := range done.Files {
 		out.Completed += len(f.Members)
 		out.Places = append(out.Places, f.Resolved)
-		out.Warnings = append(out.Warnings, f.Warnings...)
+		out.warnOnce(f.Warnings)
 		if out.Changed != envelope.Yes {
 			out.Changed = f.Changed
 		}
@@ -95,6 +96,15 @@ func runApplyEdits(ctx context.Context, w Writer, in applyEditsIn) (applyEditsOu
 		return out, &envelope.Items{Done: out.Completed, Failed: done.Refused}
 	}
 	return out, nil
+}
+
+// warnOnce adds warnings, each of them once however many files it is true of.
+func (o *applyEditsOut) warnOnce(warnings []envelope.Warning) {
+	for _, w := range warnings {
+		if !slices.ContainsFunc(o.Warnings, func(told envelope.Warning) bool { return told.Message == w.Message }) {
+			o.Warn(w)
+		}
+	}
 }
 
 // itemsOf returns what became of each member of a batch.
@@ -150,6 +160,14 @@ func (b *editBatch) warnOfSent(n *envelope.Notes, done workspace.BatchWritten) {
 			}
 		}
 	}
+}
+
+func (b *editBatch) all() []int {
+	list := make([]int, len(b.edits))
+	for i := range list {
+		list[i] = i
+	}
+	return list
 }
 
 func (b *editBatch) names() []string {

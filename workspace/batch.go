@@ -89,6 +89,9 @@ func (o *openBatch) open(ctx context.Context, w Writer) (err error) {
 	return err
 }
 
+// batchFiles is how many of the largest files an atomic batch may hold in memory, as they are all held at once.
+const batchFiles = 4
+
 // batch is a batch under way.
 type batch struct {
 	w       Writer
@@ -220,9 +223,15 @@ func (b *batch) open(ctx context.Context) error {
 		return err
 	}
 	b.release = release
+	room := batchFiles * b.w.w.options.FileBytes
 	for _, f := range b.files {
 		f.target, err = b.w.hold(ctx, f.question, f.at)
+		if err == nil {
+			room -= int64(len(f.target.data))
+		}
 		switch {
+		case room < 0:
+			return envelope.Errorf(envelope.TooLarge, "The files of this batch are too large together. Make several batches of it, or send atomic: false.")
 		case errors.Is(err, errMoved):
 			return err
 		case err != nil:
