@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -158,21 +157,29 @@ func (g *Gate) stamp(ctx context.Context, k *call) func() string {
 	}
 }
 
-// namesOf lists the paths that a call is about.
+// namesOf lists the paths that a call is about. That of an undoing names a change.
 func (g *Gate) namesOf(ctx context.Context, k *call) []string {
-	names := []string{k.args.Text("path"), k.args.Text("source"), k.args.Text("destination")}
-	edits, _ := k.args.Values()["edits"].([]any)
-	for _, e := range edits {
-		edit, _ := e.(map[string]any)
-		name, _ := edit["path"].(string)
-		names = append(names, name)
+	names := k.paths()
+	id := k.args.Text("change_id")
+	if id == "" || g.ledger == nil {
+		return names
 	}
-	if id := k.args.Text("change_id"); id != "" && g.ledger != nil {
-		if c, _, err := g.ledger.Change(ctx, id); err == nil {
-			names = append(names, c.Path.String(), c.To.String())
+	c, _, err := g.ledger.Change(ctx, id)
+	if err != nil {
+		return names
+	}
+	changes := []contract.Change{c}
+	if parts, err := g.ledger.Batch(ctx, id); err == nil {
+		changes = append(changes, parts...)
+	}
+	for _, c := range changes {
+		for _, p := range []contract.Path{c.Path, c.To} {
+			if !p.IsTop() {
+				names = append(names, p.String())
+			}
 		}
 	}
-	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
+	return names
 }
 
 func (g *Gate) stampOf(ctx context.Context, name string) string {

@@ -1,7 +1,9 @@
 package gate
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"writ/envelope"
@@ -54,7 +56,7 @@ func (u *unsettled) note(k *call, err error) {
 		u.forget(asked)
 		return
 	}
-	unknown := envelope.CodeOf(err) == envelope.OutcomeUnknown
+	unknown := isUnknown(err)
 	seen := !u.askable && !k.tool.Effect.Writes && err == nil
 	if !unknown && !seen {
 		return
@@ -80,9 +82,24 @@ func (u *unsettled) forget(requestID string) {
 	}
 }
 
-// paths are those that the arguments name, as they were written.
+// isUnknown tells whether a call, or an item of it, ended unknown.
+func isUnknown(err error) bool {
+	if items, ok := errors.AsType[*envelope.Items](err); ok {
+		return slices.ContainsFunc(items.Failed, func(f envelope.ItemError) bool { return isUnknown(f.Err) })
+	}
+	return envelope.CodeOf(err) == envelope.OutcomeUnknown
+}
+
+// paths are those that the arguments name, as they were written; of a batch those of all its items.
 func (k *call) paths() []string {
 	var paths []string
+	edits, _ := k.args.Values()["edits"].([]any)
+	for _, e := range edits {
+		edit, _ := e.(map[string]any)
+		if p, _ := edit["path"].(string); p != "" {
+			paths = append(paths, p)
+		}
+	}
 	for _, name := range []string{"path", "source", "destination"} {
 		if p := k.args.Text(name); p != "" {
 			paths = append(paths, p)
