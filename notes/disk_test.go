@@ -115,11 +115,16 @@ func (d disk) search(t testing.TB, query string) Result {
 
 func (d disk) searchWith(t testing.TB, s Searcher, query string) Result {
 	t.Helper()
+	return d.searchIn(t, s, d, query)
+}
+
+func (disk) searchIn(t testing.TB, s Searcher, source Source, query string) Result {
+	t.Helper()
 	q, err := ParseQuery(query)
 	if err != nil {
 		t.Fatalf("ParseQuery(%q): %v", query, err)
 	}
-	r, err := s.Search(context.Background(), q, d)
+	r, err := s.Search(context.Background(), q, source)
 	if err != nil {
 		t.Fatalf("Search(%q): %v", query, err)
 	}
