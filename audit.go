@@ -39,13 +39,13 @@ are kept as length and SHA-256 only.
 			}
 			defer h.close()
 			out := cmd.OutOrStdout()
-			print := printAuditLine(out)
+			show := printAuditLine(out)
 			if !asJSON && isTerminal(out) {
 				table := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
 				defer table.Flush()
-				print = printAuditRow(table)
+				show = printAuditRow(table)
 			}
-			return h.ledger.Rows(cmd.Context(), filter, print)
+			return h.ledger.Rows(cmd.Context(), filter, show)
 		},
 	}
 	o.register(cmd)

@@ -195,14 +195,14 @@ func (d *doomed) work() {
 	}
 }
 
-// read returns what a file holds, its version and its mark.
-func (d *doomed) read(name string) (text, version, mark string) {
+// read returns a file's version and its mark.
+func (d *doomed) read(name string) (version, mark string) {
 	data, err := os.ReadFile(filepath.Join(d.root, name))
 	if err != nil {
-		return "", strings.Repeat("0", contract.VersionDigits), "mark:none;"
+		return strings.Repeat("0", contract.VersionDigits), "mark:none;"
 	}
 	mark, _, _ = strings.Cut(string(data), "\n")
-	return string(data), contract.VersionOf(data).String(), mark
+	return contract.VersionOf(data).String(), mark
 }
 
 func newMark() string { return fmt.Sprintf("mark:%d;", rand.Uint64()) }
@@ -210,7 +210,7 @@ func newMark() string { return fmt.Sprintf("mark:%d;", rand.Uint64()) }
 func (d *doomed) batch() bool {
 	var edits []map[string]any
 	for _, i := range rand.Perm(sharedFiles)[:2+rand.IntN(sharedFiles-2)] {
-		_, version, mark := d.read(sharedFile(i))
+		version, mark := d.read(sharedFile(i))
 		edits = append(edits, map[string]any{"path": sharedFile(i), "old_text": mark, "new_text": newMark(), "observed_version": version})
 	}
 	return d.call("apply_edits", map[string]any{"edits": edits, "atomic": rand.IntN(4) > 0})
@@ -218,7 +218,7 @@ func (d *doomed) batch() bool {
 
 func (d *doomed) overwrite() bool {
 	name := sharedFile(rand.IntN(sharedFiles))
-	_, version, _ := d.read(name)
+	version, _ := d.read(name)
 	content := newMark() + "\n" + strings.Repeat("some text\n", rand.IntN(30_000))
 	return d.call("overwrite_file", map[string]any{"path": name, "content": content, "observed_version": version})
 }
@@ -233,10 +233,10 @@ func (d *doomed) private(n int) bool {
 	case there != nil && movedThere != nil:
 		return d.call("create_file", map[string]any{"path": name, "content": newMark() + "\n"})
 	case there == nil && movedThere != nil:
-		_, version, _ := d.read(name)
+		version, _ := d.read(name)
 		return d.call("move_file", map[string]any{"source": name, "destination": moved, "observed_version": version})
 	}
-	_, version, _ := d.read(moved)
+	version, _ := d.read(moved)
 	return d.call("delete_file", map[string]any{"path": moved, "observed_version": version})
 }
 

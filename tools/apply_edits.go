@@ -277,7 +277,6 @@ func (b *editBatch) show(ctx context.Context, out *applyEditsOut) {
 		if item.Status != envelope.Succeeded {
 			continue
 		}
-		out.warnOfText(i, b.edits[i].NewText)
 		diff := plan.text.SpliceDiff(item.Path, plan.Plan)
 		all.WriteString(diff)
 		done++
@@ -290,14 +289,6 @@ func (b *editBatch) show(ctx context.Context, out *applyEditsOut) {
 	if shown < done {
 		b.keepDiffs(ctx, out, all.String())
 		out.Truncated = &truncated{Returned: shown, Total: done, Unit: "diffs"}
-	}
-}
-
-// warnOfText warns of what a person would not expect in a text that was written.
-func (o *applyEditsOut) warnOfText(item int, text string) {
-	if w, found := workspace.HiddenWarning(text, 1); found {
-		w.Message = fmt.Sprintf("Edit %d: %s", item, w.Message)
-		o.Warn(w)
 	}
 }
 
