@@ -226,11 +226,16 @@ func TestSameOrderEveryTime(t *testing.T) {
 		files[fmt.Sprintf("d%d/n%03d.md", i%7, i)] = strings.Repeat("the garden sensor\n", 1+i%3) + strings.Repeat("x\n", i%5)
 	}
 	d := vault(t, files)
-	for _, query := range []string{"sensor", "garden sensr", "what does the garden sensor measure"} {
-		want := d.search(t, query)
+	x := indexOf(t, watchless{d}, IndexOptions{})
+	for i, query := range []string{"sensor", "garden sensr", "what does the garden sensor measure", "sensor", "garden sensr"} {
+		var s Searcher = Scanner{}
+		if i > 2 {
+			s = x
+		}
+		want := d.searchWith(t, s, query)
 		answers := make(chan Result)
 		for range 20 {
-			go func() { answers <- d.search(t, query) }()
+			go func() { answers <- d.searchWith(t, s, query) }()
 		}
 		for range 20 {
 			if got := <-answers; !reflect.DeepEqual(got, want) {
@@ -261,6 +266,7 @@ func TestEveryPartOfARunIsFound(t *testing.T) {
 	}
 	for _, text := range texts {
 		d := vault(t, map[string]string{"n.md": text + "\n", "o.md": "---\nkey: " + text + "\n---\n"})
+		x := indexOf(t, watchless{d}, IndexOptions{})
 		runes := []rune(text)
 		for size := 1; size <= 4; size++ {
 			for i := range len(runes) - size + 1 {
@@ -268,8 +274,10 @@ func TestEveryPartOfARunIsFound(t *testing.T) {
 				if strings.ContainsFunc(part, func(r rune) bool { return !isUnspaced(r) }) {
 					continue
 				}
-				if got := paths(d.search(t, part)); len(got) != 2 {
-					t.Errorf("%q in %q: found %q", part, text, got)
+				for _, s := range []Searcher{Scanner{}, x} {
+					if got := paths(d.searchWith(t, s, part)); len(got) != 2 {
+						t.Errorf("%q in %q: %T found %q", part, text, s, got)
+					}
 				}
 			}
 		}
