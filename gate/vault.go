@@ -47,6 +47,9 @@ func (v noteVault) Note(ctx context.Context, path contract.Path, visit func(note
 // Changes tells what may have changed since.
 func (v noteVault) Changes() (files []contract.Path, all bool) { return v.follower.Changes() }
 
+// Close ends the following.
+func (v noteVault) Close() error { return v.follower.Close() }
+
 // Index is the notes index; nil where notes are searched without one.
 func (g *Gate) Index() *notes.Index { return g.index }
 

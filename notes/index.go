@@ -2,6 +2,7 @@ package notes
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"path/filepath"
 	"sync"
@@ -24,6 +25,8 @@ type Vault interface {
 	// Changes returns the files that may have changed since the last call or, before the first one, since Notes was
 	// called last. all tells that it is not known which: only another call of Notes can say.
 	Changes() (files []contract.Path, all bool)
+	// Close ends the keeping account of changes.
+	Close() error
 }
 
 // IndexOptions are what an index is made of.
@@ -97,8 +100,9 @@ func (x *Index) Search(ctx context.Context, q Query, source Source) (Result, err
 	if err := ctx.Err(); err != nil {
 		return emptyResult(), err
 	}
+	busy := x.building.Load() != nil
 	result, read, err := x.scanner.search(ctx, &q, source)
-	if err == nil && read >= fewNotes {
+	if err == nil && read >= fewNotes && !busy {
 		x.start()
 	}
 	if b := x.building.Load(); b != nil && err == nil {
@@ -206,17 +210,17 @@ func (x *Index) discard(ctx context.Context) {
 	}
 }
 
-// Close ends the work in the background and closes the database.
+// Close ends the work in the background and closes the database and the vault.
 func (x *Index) Close() error {
 	x.cancel()
 	x.work.Wait()
 	x.turn <- struct{}{}
 	defer x.release()
 	x.shunned = true
-	if x.store == nil {
-		return nil
+	err := x.vault.Close()
+	if db := x.store; db != nil {
+		x.store = nil
+		err = errors.Join(err, db.close())
 	}
-	db := x.store
-	x.store = nil
-	return db.close()
+	return err
 }

@@ -11,6 +11,7 @@ import (
 
 	"writ/contract"
 	"writ/envelope"
+	"writ/workspace"
 )
 
 // watchless is the vault of a directory whose changes nobody keeps account of, so that each search walks over it.
@@ -25,6 +26,7 @@ func (v watchless) Note(ctx context.Context, path contract.Path, visit func(Cand
 }
 
 func (watchless) Changes() ([]contract.Path, bool) { return nil, true }
+func (watchless) Close() error                     { return nil }
 
 // stateOf names a file's state by its bytes.
 func stateOf(file string) int64 {
@@ -90,4 +92,86 @@ func agree(t testing.TB, query string, scanned, indexed Result) {
 
 func sameSkips(a, b map[envelope.Code]int) bool {
 	return len(a) == 0 && len(b) == 0 || maps.Equal(a, b)
+}
+
+// files is a Vault as the gate makes one, over all notes of a directory.
+type files struct {
+	reader   workspace.Reader
+	follower *workspace.Follower
+}
+
+type everything struct{}
+
+func (everything) Allow(workspace.Access, workspace.Place) error    { return nil }
+func (everything) AllowsPlain(workspace.Access, contract.Path) bool { return true }
+
+func openFiles(t testing.TB, dir string) files {
+	t.Helper()
+	w, err := workspace.Open(workspace.Options{Roots: []workspace.Root{{Dir: dir}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := w.Reader(everything{})
+	f := files{r, r.Follow()}
+	t.Cleanup(func() { w.Close() })
+	return f
+}
+
+func (f files) Notes(ctx context.Context, visit func(Candidate) error) error {
+	_, err := f.follower.Walk(ctx, func(v *workspace.Visited) { _ = f.visit(v, visit) })
+	return err
+}
+
+func (f files) visit(v *workspace.Visited, visit func(Candidate) error) error {
+	stamp, err := v.Stamp()
+	if err != nil || filepath.Ext(v.Path().String()) != ".md" {
+		return err
+	}
+	return visit(Candidate{Path: v.Path(), Modified: stamp.Modified, State: stamp.State, Text: func() ([]byte, error) {
+		text, err := f.reader.TextOf(v)
+		if err != nil {
+			return nil, err
+		}
+		return text.Bytes(), nil
+	}})
+}
+
+func (f files) Note(ctx context.Context, path contract.Path, visit func(Candidate) error) error {
+	_, err := f.reader.Walk(ctx, path, func(v *workspace.Visited) { _ = f.visit(v, visit) })
+	if envelope.CodeOf(err) == envelope.PathNotFound {
+		return nil
+	}
+	return err
+}
+
+func (f files) Changes() ([]contract.Path, bool) { return f.follower.Changes() }
+func (f files) Close() error                     { return f.follower.Close() }
+
+func (f files) Load(ctx context.Context, path contract.Path) (Loaded, error) {
+	file, err := f.reader.Load(ctx, path)
+	if err != nil {
+		return Loaded{}, err
+	}
+	text, err := workspace.DecodeText(file.Data, "")
+	if err != nil {
+		return Loaded{}, err
+	}
+	return Loaded{Text: text.Bytes(), Version: file.Version}, nil
+}
+
+// search fails the test unless an index, if it is one, has answered itself.
+func search(b testing.TB, s Searcher, source Source, query string) Result {
+	b.Helper()
+	q, err := ParseQuery(query)
+	if err != nil {
+		b.Fatal(err)
+	}
+	r, err := s.Search(context.Background(), q, source)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if r.Building != nil {
+		b.Fatal("the index did not answer")
+	}
+	return r
 }

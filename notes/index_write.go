@@ -36,6 +36,7 @@ type writer struct {
 	count, addWords              *sql.Stmt
 
 	segments segments
+	lists    int64 // rows of the vocabulary
 	changed  totals
 	bytes    int // of text in this transaction
 }
@@ -105,15 +106,22 @@ func (s *store) transaction(ctx context.Context, f func(w *writer) error) error 
 
 // readNotes indexes the notes as they are now, in one transaction.
 func (s *store) readNotes(ctx context.Context, vault Vault, files []contract.Path) error {
-	return s.transaction(ctx, func(w *writer) error {
+	lists := int64(0)
+	err := s.transaction(ctx, func(w *writer) error {
 		w.segments.words = map[string]bool{}
 		for _, p := range files {
 			if err := w.read(ctx, vault, p); err != nil {
 				return err
 			}
 		}
-		return w.keepWords(ctx, w.segments.words)
+		err := w.keepWords(ctx, w.segments.words)
+		lists = w.lists
+		return err
 	})
+	if err == nil && lists > manyLists {
+		err = s.mergeWords(ctx)
+	}
+	return err
 }
 
 // build indexes many notes, in transactions that do not keep others waiting for long. It tells how many each did.
@@ -301,6 +309,10 @@ func (w *writer) keepWords(ctx context.Context, words map[string]bool) error {
 	if len(words) == 0 {
 		return nil
 	}
-	_, err := w.addWords.ExecContext(ctx, strings.Join(slices.Sorted(maps.Keys(words)), "\n"))
+	result, err := w.addWords.ExecContext(ctx, strings.Join(slices.Sorted(maps.Keys(words)), "\n"))
+	if err != nil {
+		return err
+	}
+	w.lists, err = result.LastInsertId()
 	return err
 }

@@ -68,7 +68,7 @@ func runSearchNotes(ctx context.Context, r Reader, in searchNotesIn) (searchNote
 	warnSkippedNotes(&out.Notes, result.Skipped)
 	if b := result.Building; b != nil {
 		out.Warn(envelope.Warning{Code: envelope.IndexBuilding, Message: fmt.Sprintf(
-			"All notes were searched, one by one: the index that makes this fast is being built (%d of %d notes).", b.Done, b.Total)})
+			"All notes were searched, one by one. The index that makes this fast is being built: %d of %d notes are done.", b.Done, max(b.Total, result.Total))})
 	}
 	return out, nil
 }
