@@ -2,25 +2,30 @@ package workspace
 
 import (
 	"context"
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"writ/contract"
+	"writ/envelope"
 )
 
 const (
 	ignoreName = ".gitignore"
-	// maxIgnoreBytes bounds a .gitignore; a larger one is no rule file but a trap, and is skipped.
+	// maxIgnoreBytes bounds a .gitignore; a larger one is no rule file but a trap.
 	maxIgnoreBytes = 1 << 20
 	// maxIgnoreFiles bounds how many parsed files a root keeps.
 	maxIgnoreFiles = 4096
 )
 
 // ignores are the .gitignore files of one root, read as they are needed and kept for as long as they stay the same. A
-// file that is a link, too large or unreadable counts as none.
+// file that can't be read, or is too large to be, counts as one that ignores everything beside and below it: what it
+// would have kept out must not come in because of it. A link counts as none, as it does for git.
 type ignores struct {
 	tree tree
 
@@ -147,12 +152,18 @@ func (c *ignoreChain) ignores(rel string, as form) bool {
 	return false
 }
 
+// ignoreAll are the rules of a file that can't be read.
+var ignoreAll = sync.OnceValue(func() []ignoreRule { return parseIgnore([]byte("*\n")) })
+
 // rules returns what the .gitignore in dir says, nil where there is none.
 func (ig *ignores) rules(dir string) []ignoreRule {
 	rel := joinRel(dir, ignoreName)
 	current, err := lstatBelow(ig.tree, rel)
-	if err != nil || !current.mode.IsRegular() || current.size > maxIgnoreBytes {
+	switch {
+	case isAbsent(err), err == nil && !current.mode.IsRegular():
 		return nil
+	case err != nil, current.size > maxIgnoreBytes:
+		return ignoreAll()
 	}
 	ig.mu.Lock()
 	known, ok := ig.files[rel]
@@ -167,17 +178,20 @@ func (ig *ignores) rules(dir string) []ignoreRule {
 func (ig *ignores) load(rel string) []ignoreRule {
 	began := time.Now()
 	f, err := openUnasked(ig.tree, rel)
+	if isAbsent(err) {
+		return nil // it went away
+	}
 	if err != nil {
-		return nil
+		return ignoreAll()
 	}
 	defer f.Close()
 	before, err := f.Stat()
 	if err != nil {
-		return nil
+		return ignoreAll()
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxIgnoreBytes+1))
 	if err != nil || len(data) > maxIgnoreBytes {
-		return nil
+		return ignoreAll()
 	}
 	rules := parseIgnore(data)
 	after, err := f.Stat()
@@ -188,6 +202,11 @@ func (ig *ignores) load(rel string) []ignoreRule {
 		ig.keep(rel, ignoreFile{stamp: s, rules: rules})
 	}
 	return rules
+}
+
+// isAbsent tells whether the error says that nothing is there.
+func isAbsent(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || envelope.CodeOf(err) == envelope.PathNotFound
 }
 
 func (ig *ignores) keep(rel string, file ignoreFile) {

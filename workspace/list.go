@@ -121,9 +121,9 @@ func (r Reader) scan(ctx context.Context, p contract.Path) (*dirVisit, []dirEntr
 func (v *dirVisit) maySee(e dirEntry) bool {
 	switch e.kind {
 	case fs.ModeDir:
-		return v.speakable(e.name) && v.allows(Look, e.name, asDirectory)
+		return v.speakable(e.name, asDirectory) && v.allows(Look, e.name, asDirectory)
 	case fs.ModeSymlink:
-		return v.speakable(e.name) && (v.allows(Look, e.name, asFile) || v.allows(Look, e.name, asDirectory))
+		return v.speakable(e.name, asFile) && (v.allows(Look, e.name, asFile) || v.allows(Look, e.name, asDirectory))
 	default:
 		return v.mayRead(e.name)
 	}

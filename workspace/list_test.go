@@ -136,3 +136,18 @@ func TestIgnoredCountsFromTheRoot(t *testing.T) {
 type guardFunc func(Access, Place) error
 
 func (f guardFunc) Allow(a Access, p Place) error { return f(a, p) }
+
+// A rule file that can't be read keeps everything out: what it would have named must not come in because of it.
+func TestUnreadableIgnoreFileIgnoresAll(t *testing.T) {
+	root := world(t, map[string]string{"a/.gitignore": strings.Repeat("# filler\n", 1<<17), "a/secret": "needle", "b/c": "needle"})
+	forms(t, func(t *testing.T, portable bool) {
+		r := reader(t, root, portable, hidesDots{})
+		if _, err := r.Load(t.Context(), path(t, "a/secret")); envelope.CodeOf(err) != envelope.OutsideScope {
+			t.Errorf("load: %v", err)
+		}
+		s, err := r.Search(t.Context(), Query{Pattern: "needle"})
+		if err != nil || s.Total != 1 || s.Hits[0].Path.String() != "b/c" {
+			t.Errorf("search: %+v, %v", s.Hits, err)
+		}
+	})
+}

@@ -318,7 +318,7 @@ func (v *dirVisit) entry(e dirEntry) {
 }
 
 func (v *dirVisit) mayRead(name string) bool {
-	if !v.speakable(name) || isTemporary(name) {
+	if !v.speakable(name, asFile) || isTemporary(name) {
 		return false
 	}
 	if v.plain && isPlainName(name) && v.ignored(name, asFile) == 0 {
@@ -344,7 +344,7 @@ func (v *dirVisit) isHere() bool {
 }
 
 func (v *dirVisit) descend(name string) {
-	if !v.speakable(name) {
+	if !v.speakable(name, asDirectory) {
 		return
 	}
 	d := directory{
@@ -356,12 +356,18 @@ func (v *dirVisit) descend(name string) {
 	}
 }
 
-// speakable tells whether a path can hold the name.
-func (v *dirVisit) speakable(name string) bool {
+// speakable tells whether a path can hold the name. One that no path can is counted as left out, if the caller may know
+// of it: the guard is asked about the name with what is wrong in it replaced.
+func (v *dirVisit) speakable(name string, as form) bool {
 	if utf8.ValidString(name) {
 		return true
 	}
-	if v.isHere() {
+	access := Read
+	if as == asDirectory {
+		access = Look
+	}
+	near := v.dir.path.Join(strings.ToValidUTF8(name, "\uFFFD"))
+	if v.w.guard.Allow(access, Place{Path: near, Ignored: v.ignored(name, as)}) == nil && v.isHere() {
 		v.skips.add(SkipName, joinRel(v.dir.path.String(), name))
 	}
 	return false

@@ -55,6 +55,28 @@ func TestNamesThatAreNotUTF8AreCounted(t *testing.T) {
 	}
 }
 
+// Of a name that no path can hold nothing is told where the guard would not let be told of one that a path can.
+func TestNamesThatAreNotUTF8AreJudged(t *testing.T) {
+	root := world(t, map[string]string{"docs/a.md": "x", ".gitignore": "*.key\n"})
+	for _, name := range []string{"docs/.hidden-\xff", "docs/payroll-\xff.key", "docs/b-\xff.md"} {
+		if err := os.WriteFile(filepath.Join(root, name), []byte("x"), 0o644); err != nil {
+			t.Skip("no such names here:", err)
+		}
+	}
+	r := reader(t, root, false, hidesDots{})
+	l, err := r.List(t.Context(), path(t, "docs"), Window{})
+	if err != nil || l.Skipped.Count(SkipName) != 1 {
+		t.Errorf("got %+v, %v", l.Skipped, err)
+	}
+	if w, _ := l.Skipped.Warning(); strings.Contains(w.Message, "hidden") || strings.Contains(w.Message, "payroll") {
+		t.Errorf("the warning tells %q", w.Message)
+	}
+	f, err := r.Find(t.Context(), contract.Path{}, glob(t, "**"), Window{})
+	if err != nil || f.Skipped.Count(SkipName) != 1 {
+		t.Errorf("got %+v, %v", f.Skipped, err)
+	}
+}
+
 func TestLockedDirectoriesAreCounted(t *testing.T) {
 	if os.Getuid() == 0 {
 		t.Skip("root may read every directory")
