@@ -1,0 +1,81 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestIndexCommands(t *testing.T) {
+	root := vault(t, "a.md", "# Garden\nthe sensor\n", "b.md", "---\nprivate: true\n---\nthe sensor\n")
+	state := t.TempDir()
+	for _, c := range []struct {
+		command, want string
+	}{
+		{"status", "There is no index yet"},
+		{"build", "1 notes in"},
+		{"status", "1 are private, 0 can't be searched; 0 are not as the index knows them"},
+		{"verify", "right: "},
+		{"rebuild", "1 notes in"},
+	} {
+		r := writ(t, "", "index", c.command, "--state", state, root)
+		if r.status != 0 || !strings.Contains(r.stdout, c.want) || r.stderr != "" {
+			t.Errorf("index %s: %+v, want %q", c.command, r, c.want)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(root, "c.md"), []byte("the sensor\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if r := writ(t, "", "index", "status", "--state", state, root); !strings.Contains(r.stdout, "; 1 are not as the index knows them") {
+		t.Errorf("after a change: %+v", r)
+	}
+	found, err := filepath.Glob(filepath.Join(state, "index", "notes-*.db"))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("the index is at %v (%v)", found, err)
+	}
+	if info, err := os.Stat(found[0]); err != nil || info.Mode().Perm()&0o077 != 0 && filepath.Separator == '/' {
+		t.Errorf("the index is open to others: %v (%v)", info.Mode(), err)
+	}
+	if err := os.WriteFile(found[0], []byte(strings.Repeat("garbage ", 2000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := writ(t, "", "search", "--state", state, "--root", root, "sensor"); r.status != 0 || !strings.Contains(r.stdout, "a.md:2  Garden") {
+		t.Errorf("a search with a damaged index: %+v", r)
+	}
+}
+
+// An index is that of one policy: what another may not read it is not told of.
+func TestIndexIsOfOnePolicy(t *testing.T) {
+	root := vault(t, "open/a.md", "apple\n", "closed/b.md", "apple cherry\n")
+	state := t.TempDir()
+	if r := writ(t, "", "index", "build", "--state", state, root); r.status != 0 {
+		t.Fatalf("%+v", r)
+	}
+	for _, c := range []struct{ query, want string }{{"apple", `"total":1`}, {"cherry", `"total":0`}, {"chery", `"total":0`}} {
+		for _, prepare := range []string{"status", "build"} {
+			writ(t, "", "index", prepare, "--state", state, "--read", "open/**", root)
+			r := writ(t, "", "search", "--json", "--state", state, "--read", "open/**", "--root", root, c.query)
+			if !strings.Contains(r.stdout, c.want) || strings.Contains(r.stdout, "cherry") && c.query != "cherry" {
+				t.Errorf("%s after index %s: %+v, want %s", c.query, prepare, r, c.want)
+			}
+		}
+	}
+}
+
+func TestSearchCommand(t *testing.T) {
+	root := vault(t, "a.md", "# Garden\n\nthe sensor \x1b[31mred\u202e\n")
+	r := writ(t, "", "search", "--state", t.TempDir(), "--root", root, "sensor", "red")
+	if r.status != 0 || !strings.HasPrefix(r.stdout, "a.md:3  Garden\n    the sensor \ufffd[31mred\ufffd\n") {
+		t.Errorf("%+v", r)
+	}
+	if r := writ(t, "", "search", "--state", t.TempDir(), "--root", root, "xylophone"); r.status != 0 || r.stdout != "No note matches.\n" {
+		t.Errorf("%+v", r)
+	}
+	if r := writ(t, "", "search", "--state", t.TempDir(), "--root", root, strings.Repeat("x", 300)); r.status != 1 || r.stderr == "" {
+		t.Errorf("a query that is too long: %+v", r)
+	}
+	if got, want := inBold("Ein Garten", nil), "Ein Garten"; got != want {
+		t.Errorf("%q", got)
+	}
+}
