@@ -38,7 +38,7 @@ type findFilesOut struct {
 }
 
 func runFindFiles(ctx context.Context, r Reader, in findFilesIn) (findFilesOut, error) {
-	p := page{in.Offset, r.Limits.Entries}
+	p := page{offset: in.Offset, limit: r.Limits.Entries}
 	found, err := r.Files.Find(ctx, in.Path, in.Glob, workspace.Window{Offset: p.offset, Limit: p.limit})
 	if err != nil {
 		return findFilesOut{}, err

@@ -68,7 +68,7 @@ type listChangesOut struct {
 }
 
 func runListChanges(ctx context.Context, r Reader, in listChangesIn) (listChangesOut, error) {
-	p := page{in.Offset, r.Limits.Matches}
+	p := page{offset: in.Offset, limit: r.Limits.Matches}
 	changes, total, err := r.Log.Changes(ctx, in.Path, p.offset, p.limit)
 	if err != nil {
 		return listChangesOut{}, err

@@ -38,7 +38,7 @@ type listDirectoryOut struct {
 }
 
 func runListDirectory(ctx context.Context, r Reader, in listDirectoryIn) (listDirectoryOut, error) {
-	p := page{in.Offset, r.Limits.Entries}
+	p := page{offset: in.Offset, limit: r.Limits.Entries}
 	listing, err := r.Files.List(ctx, in.Path, workspace.Window{Offset: p.offset, Limit: p.limit})
 	if err != nil {
 		return listDirectoryOut{}, err

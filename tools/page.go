@@ -19,20 +19,32 @@ type truncated struct {
 func cut(n *envelope.Notes, t truncated) *truncated {
 	n.Warn(envelope.Warning{
 		Code:    envelope.Cut,
-		Message: fmt.Sprintf("This is not all: %d of %d %s are here. Call again with offset %d for more.", t.Returned, t.Total, t.Unit, t.NextOffset),
+		Message: fmt.Sprintf("This is not all: %d of %d %s are here. %s", t.Returned, t.Total, t.Unit, t.howToGoOn()),
 	})
 	return &t
 }
 
-// page is the part of a list that an answer holds: from offset on, at most limit entries.
-type page struct{ offset, limit int }
+func (t truncated) howToGoOn() string {
+	if t.NextOffset == 0 {
+		return "No offset reaches further: ask for a smaller part."
+	}
+	return fmt.Sprintf("Call again with offset %d for more.", t.NextOffset)
+}
+
+// page is the part of a list that an answer holds: from offset on, at most limit entries. last is the largest offset that
+// can be asked for; 0: any.
+type page struct{ offset, limit, last int }
 
 // rest is the truncated of a page that ended with returned entries of total, or nil where nothing is left.
 func (p page) rest(n *envelope.Notes, returned, total int, unit string) *truncated {
 	if p.offset+returned >= total {
 		return nil
 	}
-	return cut(n, truncated{Returned: returned, Total: total, Unit: unit, NextOffset: p.offset + returned})
+	next := p.offset + returned
+	if p.last > 0 && next > p.last {
+		next = 0
+	}
+	return cut(n, truncated{Returned: returned, Total: total, Unit: unit, NextOffset: next})
 }
 
 // warnSkipped tells which files could not be looked at, so that nothing found is not taken for nothing there.

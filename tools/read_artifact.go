@@ -65,7 +65,7 @@ func runReadArtifact(ctx context.Context, r Reader, in readArtifactIn) (readArti
 	if in.Offset > len(a.Text) {
 		out.Warn(envelope.Warning{Code: envelope.PastEnd, Message: "The offset lies behind the end of the artifact."})
 	}
-	out.Truncated = page{from, r.Limits.ResultBytes}.rest(&out.Notes, len(text), len(a.Text), "bytes")
+	out.Truncated = page{offset: from, limit: r.Limits.ResultBytes}.rest(&out.Notes, len(text), len(a.Text), "bytes")
 	return out, nil
 }
 

@@ -25,8 +25,12 @@ type searchTextIn struct {
 	Literal      bool          `json:"literal,omitempty" default:"true" doc:"false: a regular expression"`
 	IgnoreCase   bool          `json:"ignore_case,omitempty" doc:"A and a are the same"`
 	ContextLines int           `json:"context_lines,omitempty" min:"0" max:"20" doc:"lines to show before and after"`
-	Offset       int           `json:"offset,omitempty" min:"0" doc:"matches to skip"`
+	Offset       int           `json:"offset,omitempty" min:"0" max:"10000" doc:"matches to skip"`
 }
+
+// maxMatchOffset is the largest offset of a search: all matches before the page must be held until it is known which
+// files come first.
+const maxMatchOffset = 10_000
 
 type textMatch struct {
 	Path    contract.Path    `json:"path"`
@@ -50,7 +54,7 @@ type searchTextOut struct {
 }
 
 func runSearchText(ctx context.Context, r Reader, in searchTextIn) (searchTextOut, error) {
-	p := page{in.Offset, r.Limits.Matches}
+	p := page{offset: in.Offset, limit: r.Limits.Matches, last: maxMatchOffset}
 	result, err := r.Files.Search(ctx, workspace.Query{
 		Pattern: in.Pattern, Regexp: !in.Literal, IgnoreCase: in.IgnoreCase, Base: in.Path, Glob: in.Glob,
 		Context: in.ContextLines, Window: workspace.Window{Offset: p.offset, Limit: p.limit}, MaxBytes: r.Limits.ResultBytes,
