@@ -44,11 +44,14 @@ func TestTextIsDecodedByTheReader(t *testing.T) {
 			t.Fatalf("%s: no files (%v)", pattern, err)
 		}
 		for _, file := range files {
+			if strings.HasSuffix(file, "_test.go") {
+				continue // tests answer nobody
+			}
 			source, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, bare := range []string{"workspace.Decode" + "Text(", "workspace.Unified" + "Diff("} {
+			for _, bare := range []string{"workspace.DecodeText(", "workspace.UnifiedDiff("} {
 				if strings.Contains(string(source), bare) {
 					t.Errorf("%s calls %s…): what it gives shows secrets; use Reader.Decode and Reader.Diff", file, bare)
 				}

@@ -160,8 +160,8 @@ func (ig *ignores) rules(dir string) []ignoreRule {
 	rel := joinRel(dir, ignoreName)
 	current, err := lstatBelow(ig.tree, rel)
 	switch {
-	case isAbsent(err), err == nil && !current.mode.IsRegular():
-		return nil
+	case isAbsent(err), errors.Is(err, syscall.ELOOP), err == nil && !current.mode.IsRegular():
+		return nil // a circle of links is no directory
 	case err != nil, current.size > maxIgnoreBytes:
 		return ignoreAll()
 	}
