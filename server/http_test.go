@@ -309,6 +309,10 @@ func TestHTTPSessions(t *testing.T) {
 	if first == second {
 		t.Fatal("two handshakes, one session")
 	}
+	x.do(exchange{method: "DELETE", path: pathMCP, header: map[string]string{"Mcp-Session-Id": first, "Mcp-Protocol-Version": "1900-01-01"}})
+	if open := x.listener.sessions.byID[first].open; open != 0 {
+		t.Errorf("a DELETE that was refused left %d requests open", open)
+	}
 	if e := x.do(exchange{method: "DELETE", path: pathMCP, header: map[string]string{"Mcp-Session-Id": first}}); e.status != 200 {
 		t.Errorf("DELETE: %d", e.status)
 	}

@@ -34,9 +34,11 @@ func (l *Listener) closeSession(w http.ResponseWriter, r *http.Request) {
 		notAllowed(w, http.MethodPost)
 		return
 	}
-	if _, ok := l.enter(w, r, &request{}); ok {
-		l.streamable.ServeHTTP(w, r)
+	if _, ok := l.enter(w, r, &request{}); !ok {
+		return
 	}
+	defer l.sessions.leave(r.Header.Get(library.HeaderKeySessionID))
+	l.streamable.ServeHTTP(w, r)
 }
 
 // post is a POST being answered.
