@@ -300,6 +300,14 @@ func TestListenRefusesAddressesOfOthers(t *testing.T) {
 	}
 }
 
+// openRequests is how many requests are being answered in the session.
+func (x *site) openRequests(session string) int {
+	s := x.listener.sessions
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.byID[session].open
+}
+
 func TestHTTPSessions(t *testing.T) {
 	x := listen(t, HTTPOptions{})
 	ping := func(session string) int {
@@ -310,7 +318,13 @@ func TestHTTPSessions(t *testing.T) {
 		t.Fatal("two handshakes, one session")
 	}
 	x.do(exchange{method: "DELETE", path: pathMCP, header: map[string]string{"Mcp-Session-Id": first, "Mcp-Protocol-Version": "1900-01-01"}})
-	if open := x.listener.sessions.byID[first].open; open != 0 {
+	for range 200 { // the request ends a moment after its answer
+		if x.openRequests(first) == 0 {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if open := x.openRequests(first); open != 0 {
 		t.Errorf("a DELETE that was refused left %d requests open", open)
 	}
 	if e := x.do(exchange{method: "DELETE", path: pathMCP, header: map[string]string{"Mcp-Session-Id": first}}); e.status != 200 {

@@ -14,6 +14,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	library "github.com/mark3labs/mcp-go/server"
+
+	"writ/gate"
 )
 
 // serveMCP is the streamable HTTP endpoint. There is no stream to GET: the server has nothing to say unasked.
@@ -237,7 +239,7 @@ func (p *post) call(ctx context.Context, client, name string) {
 		return
 	}
 	defer run.done()
-	c.Caller, c.Client = callerHTTP, client
+	c.Caller, c.Client = gate.CallerHTTP, client
 	reply := newReply(p.w, p.r)
 	p.l.server.carryOut(run, c, p.q, reply.outbox())
 	reply.end()

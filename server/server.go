@@ -66,9 +66,6 @@ type Info struct {
 }
 
 const (
-	callerLocal = "local"
-	callerHTTP  = "http"
-
 	// MaxMessage is the size of the longest message that is taken, in bytes.
 	MaxMessage = 64 << 20
 

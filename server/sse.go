@@ -14,6 +14,7 @@ import (
 	library "github.com/mark3labs/mcp-go/server"
 
 	"writ/contract"
+	"writ/gate"
 )
 
 // serveSSE holds the stream of a client of the first protocol version.
@@ -90,7 +91,7 @@ func (s *Server) handleForLibrary(ctx context.Context, r mcp.CallToolRequest) (*
 	if !run.wait() {
 		return nil, ctx.Err()
 	}
-	c := Call{Caller: callerHTTP, Client: clientOf(ctx), Tool: r.Params.Name, Arguments: r.Params.RawArguments}
+	c := Call{Caller: gate.CallerHTTP, Client: clientOf(ctx), Tool: r.Params.Name, Arguments: r.Params.RawArguments}
 	if !s.gate.Has(c.Tool) {
 		return nil, fmt.Errorf("unknown tool: %s", contract.Quote(c.Tool))
 	}

@@ -9,6 +9,8 @@ import (
 	"syscall"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"writ/gate"
 )
 
 // Stdio serves one client with newline-delimited messages until in ends, ctx ends, or out fails. Then open calls are
@@ -153,7 +155,7 @@ func (l *loop) call(q *request) reader {
 	}
 	defer run.done()
 	go l.read()
-	c.Caller, c.Client = callerLocal, l.clientOf(q)
+	c.Caller, c.Client = gate.CallerLocal, l.clientOf(q)
 	l.server.carryOut(run, c, q, l.out)
 	return handedOn
 }
