@@ -62,6 +62,7 @@ type Index struct {
 	stale    bool          // the notes must be walked over
 	dirty    map[contract.Path]bool
 
+	swept   atomic.Int64    // when all notes were walked over last, in nanoseconds since 1970
 	tidying atomic.Bool     // that is about to happen
 	context context.Context // of the work in the background
 	cancel  context.CancelFunc
@@ -125,6 +126,7 @@ func (x *Index) searchIndex(ctx context.Context, q *Query, source Source) (Resul
 	if db.untidy.Load() {
 		x.tidyLater()
 	}
+	x.sweepAside()
 	return result, true
 }
 

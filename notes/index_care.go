@@ -3,6 +3,7 @@ package notes
 import (
 	"context"
 	"os"
+	"time"
 )
 
 // What people do with an index, by hand: look at it, check it, make it anew.
@@ -106,5 +107,6 @@ func (x *Index) build(ctx context.Context, tell func(Progress)) error {
 		tell(p)
 	})
 	x.stale = err != nil
+	x.swept.Store(time.Now().UnixNano())
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"writ/contract"
 )
@@ -38,6 +39,7 @@ func (x *Index) sweep(ctx context.Context) error {
 		return err
 	}
 	x.stale = false
+	x.swept.Store(time.Now().UnixNano())
 	clear(x.dirty)
 	for _, p := range todo {
 		x.dirty[p] = true
@@ -46,6 +48,32 @@ func (x *Index) sweep(ctx context.Context) error {
 		return nil
 	}
 	return x.read(ctx, todo)
+}
+
+// sweepEvery is how often all notes are walked over although nothing is known to have changed: the system does not tell
+// of what is written through a mapping or another hard link.
+const sweepEvery = 5 * time.Minute
+
+// sweepAside walks over all notes in the background, if that has not been done for long.
+func (x *Index) sweepAside() {
+	last := x.swept.Load()
+	now := time.Now()
+	if x.context.Err() != nil || now.Sub(time.Unix(0, last)) < sweepEvery || !x.swept.CompareAndSwap(last, now.UnixNano()) {
+		return
+	}
+	x.work.Go(func() {
+		if !x.take(x.context) {
+			return
+		}
+		defer x.release()
+		if x.building.Load() != nil || !x.opened(x.context, existing) {
+			return
+		}
+		x.stale = true
+		if err := x.catchUp(x.context); err != nil {
+			x.troubled(x.context, x.store, err)
+		}
+	})
 }
 
 // read indexes the notes, or begins to where they are many.

@@ -318,3 +318,23 @@ func FuzzIndexQuery(f *testing.F) {
 		agree(t, query, scanned, r)
 	})
 }
+
+// What the system does not tell of is found after a while.
+func TestIndexLooksAgain(t *testing.T) {
+	d := vault(t, map[string]string{"a.md": "apple\n"})
+	outside := filepath.Join(t.TempDir(), "other name")
+	if err := os.Link(filepath.Join(d.root, "a.md"), outside); err != nil {
+		t.Skip(err)
+	}
+	f := openFiles(t, d.root)
+	x := indexOf(t, f, IndexOptions{})
+	wantFound(t, x, f, "apple", "a.md")
+	if err := os.WriteFile(outside, []byte("pear\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	wantFound(t, x, f, "apple") // it is looked at again before it is shown
+	x.swept.Store(1)
+	wantFound(t, x, f, "banana")
+	x.work.Wait()
+	wantFound(t, x, f, "pear", "a.md")
+}
