@@ -190,7 +190,7 @@ type undoing struct {
 
 func (h *house) undo(ctx context.Context, out io.Writer, u undoing) error {
 	arguments := append(envelope.AppendString([]byte(`{"change_id":`), u.changeID), '}')
-	e := h.gate.Call(ctx, gate.Call{Caller: "local", Client: "writ undo", Tool: "revert_change", Arguments: arguments})
+	e := h.gate.Call(ctx, gate.Call{Caller: gate.CallerLocal, Client: "writ undo", Tool: "revert_change", Arguments: arguments})
 	if u.asJSON {
 		if err := printAnswer(out, &e); err != nil {
 			return err

@@ -78,7 +78,7 @@ func benchHouse(b *testing.B) (*house, string) {
 // nextMark replaces the mark i by the next one and returns the new version.
 func nextMark(b *testing.B, h *house, i int, version string) string {
 	arguments := fmt.Appendf(nil, `{"path":"a.txt","old_text":"mark %d\n","new_text":"mark %d\n","observed_version":%q}`, i, i+1, version)
-	e := h.gate.Call(context.Background(), gate.Call{Caller: "local", Tool: "replace_text", Arguments: arguments})
+	e := h.gate.Call(context.Background(), gate.Call{Caller: gate.CallerLocal, Tool: "replace_text", Arguments: arguments})
 	var told struct{ Version string }
 	if err := json.Unmarshal(e.AppendJSON(nil), &told); err != nil || e.IsError() {
 		b.Fatalf("%s, %v", e.AppendJSON(nil), err)

@@ -29,7 +29,7 @@ func cutShort(t *testing.T) (root, state string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	origin := contract.Origin{RequestID: "req_cut", Tool: "apply_edits", Caller: "local"}
+	origin := contract.Origin{RequestID: "req_cut", Tool: "apply_edits", Caller: gate.CallerLocal}
 	batch := contract.Batch{Origin: origin}
 	for i, name := range []string{"a", "b"} {
 		p, err := contract.ParsePath(name + ".txt")

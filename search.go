@@ -40,7 +40,7 @@ envelope instead.
 			if asJSON {
 				return h.call(cmd.Context(), cmd.OutOrStdout(), "search_notes", arguments)
 			}
-			e := h.gate.Call(cmd.Context(), gate.Call{Caller: "local", Client: "writ search", Tool: "search_notes", Arguments: arguments})
+			e := h.gate.Call(cmd.Context(), gate.Call{Caller: gate.CallerLocal, Client: "writ search", Tool: "search_notes", Arguments: arguments})
 			return printFound(cmd.OutOrStdout(), query, &e)
 		},
 	}

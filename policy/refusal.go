@@ -28,7 +28,7 @@ func (p *Policy) newRefusals() map[envelope.Code]envelope.Error {
 		envelope.OutsideWriteScope: "This path may be read but not changed: " + writes + ". " +
 			"A person can open more with --write or in the policy file.",
 		envelope.ApprovalRequired: "A change of this path needs a person's approval: " + writes + ". " +
-			"Ask the person to approve this call, or change something that is open.",
+			"This server can't put the question itself: ask the person to open the path with --write or in the policy file, or change something that is open.",
 	}
 	refusals := make(map[envelope.Code]envelope.Error, len(messages))
 	for code, message := range messages {
