@@ -217,7 +217,7 @@ func (s *store) identify(ctx context.Context, conn *sql.Conn) error {
 	case tables > 0:
 		return errOtherVersion
 	}
-	if _, err := conn.ExecContext(ctx, "PRAGMA journal_mode=WAL"); err != nil {
+	if _, err := conn.ExecContext(ctx, "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL"); err != nil {
 		return err
 	}
 	layOut := fmt.Sprintf("BEGIN IMMEDIATE; %s PRAGMA application_id=%d; PRAGMA user_version=%d; COMMIT", storeSchema, storeID, storeVersion)

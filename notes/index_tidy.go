@@ -52,10 +52,13 @@ func (s *store) tidy(ctx context.Context) error {
 	if err := s.pruneWords(ctx); err != nil {
 		return err
 	}
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	_, err := s.writer.conn.ExecContext(ctx, "UPDATE totals SET removed = 0; PRAGMA wal_checkpoint(TRUNCATE)")
-	return err
+	if err := s.transaction(ctx, func(w *writer) error {
+		_, err := w.conn.ExecContext(ctx, "UPDATE totals SET removed = 0")
+		return err
+	}); err != nil {
+		return err
+	}
+	return s.shrink(ctx)
 }
 
 // mergeParts makes the parts one, step by step, so that others need not wait.
@@ -74,10 +77,21 @@ func (s *store) mergeParts(ctx context.Context) error {
 			return err
 		}
 		after, err := s.writes(ctx)
-		if err != nil || after-before < 2 {
+		if err != nil {
 			return err
 		}
+		if after-before < 2 {
+			return s.shrink(ctx)
+		}
 	}
+}
+
+// shrink gives back what the merged parts took, and empties the write-ahead log into the file.
+func (s *store) shrink(ctx context.Context) error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	_, err := s.writer.conn.ExecContext(ctx, "PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)")
+	return err
 }
 
 // writes counts what the connection has written: fewer than two in a step say that there is nothing left to merge.
