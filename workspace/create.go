@@ -109,23 +109,30 @@ func (c *creation) place(ctx context.Context) error {
 		c.takeBack()
 		return c.change.notDone(err)
 	}
-	err := c.staged.place(s.dir(), s.at.leaf)
-	if err != nil {
-		c.takeBack()
-		if errors.Is(err, fs.ErrExist) {
-			return c.change.notDone(c.w.taken(ctx, s))
-		}
-		return c.change.notDone(fault(err, s.quoted()))
+	// A file system on another machine can say that it failed and have done it.
+	if err := c.staged.place(s.dir(), s.at.leaf); err != nil && !c.staged.isAt(s.dir(), s.at.leaf) {
+		return c.notPlaced(ctx, err)
 	}
 	if err := s.sync(); err != nil {
 		return c.change.unknownOutcome(s.quoted(), "its directory could not be made durable.", err)
 	}
-	if same, err := c.content.equal(c.staged.f); err != nil || !same {
-		return c.change.unknownOutcome(s.quoted(), "it was written, but holds other bytes now.", err)
-	}
 	c.change.end(contract.OutcomeDone)
 	c.result.Changed, c.result.ChangeID = envelope.Yes, c.change.id
 	return nil
+}
+
+// notPlaced ends a creation whose file did not get its name.
+func (c *creation) notPlaced(ctx context.Context, err error) error {
+	s := c.site
+	if _, looked := s.dir().stat(s.at.leaf); looked != nil && !errors.Is(looked, fs.ErrNotExist) {
+		c.staged.close()
+		return c.change.unknownOutcome(s.quoted(), "its directory can't be looked at.", err)
+	}
+	c.takeBack()
+	if errors.Is(err, fs.ErrExist) {
+		return c.change.notDone(c.w.taken(ctx, s))
+	}
+	return c.change.notDone(fault(err, s.quoted()))
 }
 
 // takeBack leaves everything as it was; the file goes first, since it may be in one of the directories.

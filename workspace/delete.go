@@ -2,6 +2,8 @@ package workspace
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 
 	"writ/contract"
 	"writ/envelope"
@@ -58,8 +60,14 @@ func (w Writer) deleteOnce(ctx context.Context, p contract.Path, observed contra
 // takeAway removes the file by way of the name temp.
 func (t *target) takeAway(temp string, c *change) error {
 	d := t.at.dir
-	if err := d.moveTo(t.at.leaf, d, temp); err != nil {
-		return c.notDone(stageFault(err, t.quoted()))
+	if failure := d.moveTo(t.at.leaf, d, temp); failure != nil {
+		// A file system on another machine can say that it failed and have done it.
+		switch _, err := d.stat(temp); {
+		case errors.Is(err, fs.ErrNotExist):
+			return c.notDone(stageFault(failure, t.quoted()))
+		case err != nil, t.isAt(t.at.leaf):
+			return c.unknownOutcome(t.quoted(), "it may also be kept as "+contract.Quote(temp)+".", failure)
+		}
 	}
 	if !t.isAt(temp) {
 		return t.giveBack(temp, c)
@@ -70,7 +78,7 @@ func (t *target) takeAway(temp string, c *change) error {
 	if !t.unchanged() {
 		return t.giveBack(temp, c)
 	}
-	if err := d.remove(temp); err != nil {
+	if err := d.remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return c.unknownOutcome(t.quoted(), "it is kept as "+contract.Quote(temp)+".", err)
 	}
 	return nil

@@ -22,6 +22,8 @@ import (
 var (
 	// errNoExchange tells that the file system can't swap two entries in one step.
 	errNoExchange = errors.New("the file system offers no exchange")
+	// errReadBack tells that a new file does not hold what was written to it.
+	errReadBack = errors.New("what was written reads back as something else")
 	// errNoUnnamed tells that the file system can't hold a file without a name.
 	errNoUnnamed = errors.New("the file system offers no file without a name")
 )
@@ -232,8 +234,8 @@ func (s *staged) begin(mode fs.FileMode) (err error) {
 	return err
 }
 
-// write begins to write the content, make the file like the one that like stands for (nil: like a new one) and make
-// both durable.
+// write begins to write the content, make the file like the one that like stands for (nil: like a new one), make both
+// durable and read the content back.
 func (s *staged) write(content pieces, like *os.File) {
 	s.written = make(chan error, 1)
 	work := func() { s.written <- s.fill(content, like) }
@@ -256,7 +258,24 @@ func (s *staged) fill(content pieces, like *os.File) error {
 			return err
 		}
 	}
-	return s.f.Sync()
+	if err := s.f.Sync(); err != nil {
+		return err
+	}
+	same, err := content.equal(s.f)
+	if err == nil && !same {
+		err = errReadBack
+	}
+	return err
+}
+
+// isAt tells whether the file is what name stands for in a directory.
+func (s *staged) isAt(in dir, name string) bool {
+	fact, err := in.stat(name)
+	if err != nil {
+		return false
+	}
+	ours, err := s.f.Stat()
+	return err == nil && sameFile(fact, ours)
 }
 
 // wait returns when the file is durable.
@@ -297,6 +316,7 @@ func (s *staged) close() {
 	if s.f != nil {
 		s.wait()
 		s.f.Close()
+		s.f = nil
 	}
 }
 

@@ -77,12 +77,8 @@ func (m *move) run(ctx context.Context) (_ Written, err error) {
 		s.unmake()
 		return Written{}, m.change.notDone(err)
 	}
-	if err := m.rename(); err != nil {
-		s.unmake()
-		if errors.Is(err, fs.ErrExist) {
-			return Written{}, m.change.notDone(m.w.taken(ctx, s))
-		}
-		return Written{}, m.change.notDone(m.fault(err))
+	if err := m.rename(); err != nil && !m.isMade() {
+		return Written{}, m.notMade(ctx, err)
 	}
 	if err := m.verify(); err != nil {
 		return Written{}, err
@@ -115,6 +111,31 @@ func (m *move) rename() error {
 	return t.at.dir.moveTo(t.at.leaf, s.dir(), s.at.leaf)
 }
 
+// isMade tells whether a renaming was made that answered with an error. A file system on another machine can do that.
+func (m *move) isMade() bool {
+	t, s := m.target, m.site
+	if m.isRespelling() {
+		return false
+	}
+	fact, err := s.dir().stat(s.at.leaf)
+	return err == nil && sameFile(fact, t.fact) && !t.isAt(t.at.leaf)
+}
+
+// notMade ends a move whose renaming failed.
+func (m *move) notMade(ctx context.Context, err error) error {
+	t, s := m.target, m.site
+	_, looked := s.dir().stat(s.at.leaf)
+	switch isTaken := errors.Is(err, fs.ErrExist); {
+	case isTaken && t.isAt(t.at.leaf):
+		s.unmake()
+		return m.change.notDone(m.w.taken(ctx, s))
+	case !m.isRespelling() && !errors.Is(looked, fs.ErrNotExist):
+		return m.change.unknownOutcome(t.quoted(), "it may be at "+s.quoted()+" now, or at both.", err)
+	}
+	s.unmake()
+	return m.change.notDone(m.fault(err))
+}
+
 // verify looks at what was moved, and brings back what is not the observed file.
 func (m *move) verify() error {
 	t, s := m.target, m.site
@@ -127,6 +148,9 @@ func (m *move) verify() error {
 	}
 	if err := s.dir().moveTo(s.at.leaf, t.at.dir, t.at.leaf); err != nil {
 		return m.change.unknownOutcome(t.quoted(), "another program was changing it at the same time. It may be at "+s.quoted()+" now.", err)
+	}
+	if err := errors.Join(t.at.dir.sync(), s.sync()); err != nil {
+		return m.change.unknownOutcome(t.quoted(), "the directories could not be made durable.", err)
 	}
 	s.unmake()
 	return m.change.notDone(&Conflict{Cause: envelope.Errorf(envelope.VersionChanged,

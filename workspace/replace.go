@@ -10,8 +10,8 @@ import (
 	"writ/envelope"
 )
 
-// Replacing is a compare-and-swap. The new bytes are put in order in a file beside the target, then the two exchange
-// their names in one step. What is under the temporary name afterwards is what was displaced, and only now is it certain
+// Replacing is a compare-and-swap. The new bytes are put in order in a file beside the target, durable and read back;
+// then the two exchange their names in one step. What is under the temporary name afterwards is what was displaced, and only now is it certain
 // what that was: it must be the very file that was read, with the very bytes that were read. If it is, it is let go. If
 // not, somebody was faster, and the two are exchanged back.
 //
@@ -128,7 +128,8 @@ func (r *replacement) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	return r.finish()
+	r.finish()
+	return nil
 }
 
 func (r *replacement) intent() contract.Intent {
@@ -167,11 +168,13 @@ func (r *replacement) ready(ctx context.Context) error {
 func (r *replacement) swap() (keep bool, err error) {
 	t, s := r.target, r.staged
 	err = t.at.dir.exchange(s.name, t.at.leaf)
-	switch {
-	case errors.Is(err, errNoExchange):
-		return false, r.overwrite()
-	case err != nil:
-		return false, r.change.notDone(fault(err, t.quoted()))
+	if errors.Is(err, errNoExchange) {
+		return r.overwrite()
+	}
+	if err != nil {
+		if keep, err = r.unlessMade(err); err != nil {
+			return keep, err
+		}
 	}
 	if !t.isAt(s.name) {
 		return r.putBack()
@@ -187,20 +190,35 @@ func (r *replacement) swap() (keep bool, err error) {
 }
 
 // overwrite is the swap of a file system that offers none: a rename right after a look.
-func (r *replacement) overwrite() error {
+func (r *replacement) overwrite() (keep bool, err error) {
 	t, s := r.target, r.staged
 	if !t.isAt(t.at.leaf) || !t.unchanged() {
-		return r.change.notDone(r.lost())
+		return false, r.change.notDone(r.lost())
 	}
 	if err := t.at.dir.replace(s.name, t.at.leaf); err != nil {
-		return r.change.notDone(fault(err, t.quoted()))
+		if keep, err = r.unlessMade(err); err != nil {
+			return keep, err
+		}
 	}
 	s.named = false
 	if err := t.at.dir.sync(); err != nil {
-		return r.change.unknownOutcome(t.quoted(), "the directory could not be made durable.", err)
+		return true, r.change.unknownOutcome(t.quoted(), "the directory could not be made durable.", err)
 	}
 	r.result.Warnings = append(r.result.Warnings, weakGuarantee())
-	return nil
+	return false, nil
+}
+
+// unlessMade returns the error of a step that failed, unless the step was made all the same: a file system on another
+// machine can say one thing and do the other.
+func (r *replacement) unlessMade(failure error) (keep bool, err error) {
+	t, s := r.target, r.staged
+	switch {
+	case s.isAt(s.dir, t.at.leaf):
+		return false, nil
+	case s.isAt(s.dir, s.name):
+		return false, r.change.notDone(fault(failure, t.quoted()))
+	}
+	return true, r.stuck(failure)
 }
 
 // maxPutBacks bounds the exchanges that bring another program's file back to its name while it goes on replacing it.
@@ -230,10 +248,34 @@ func (r *replacement) putBack() (keep bool, err error) {
 			return true, r.stuck(err)
 		}
 		if sameFile(back, ours) {
-			return false, r.restored()
+			return r.withdraw()
 		}
 	}
 	return true, r.stuck(errMoved)
+}
+
+// withdraw removes ours, which is back under the temporary name, unless somebody has written to it while it had its
+// place: then that may be the only copy of what he wrote.
+func (r *replacement) withdraw() (keep bool, err error) {
+	s := r.staged
+	s.close() // a file that is open for writing can't be watched
+	f, err := s.dir.open(s.name)
+	if err != nil {
+		return true, r.stuck(err)
+	}
+	defer f.Close()
+	watch, err := watchFile(r.change.ctx, f)
+	if err != nil {
+		return true, r.stuck(err)
+	}
+	if same, err := r.content.equal(f); err != nil || !same || watch.leased && !watch.whole() {
+		return true, r.stuck(err)
+	}
+	if err := s.dir.remove(s.name); err != nil {
+		return true, r.stuck(err)
+	}
+	s.named = false
+	return false, r.restored()
 }
 
 func (r *replacement) stuck(err error) error {
@@ -266,15 +308,11 @@ func (r *replacement) lost() *Conflict {
 	return c
 }
 
-// finish reads the new file back and records the change.
-func (r *replacement) finish() error {
-	if err := r.verify(); err != nil {
-		return err
-	}
+// finish records a change that was made. What another program writes to the new file from now on is a change of its own.
+func (r *replacement) finish() {
 	r.staged.discard()
 	r.change.end(contract.OutcomeDone)
 	r.conclude()
-	return nil
 }
 
 func (r *replacement) verify() error {
