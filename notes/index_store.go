@@ -37,7 +37,6 @@ CREATE TABLE notes(
 );
 CREATE INDEX skipped ON notes(skip) WHERE skip <> '';
 CREATE TABLE tags(id INTEGER NOT NULL, tag TEXT NOT NULL, PRIMARY KEY(id, tag)) WITHOUT ROWID;
-CREATE INDEX tagged ON tags(tag);
 CREATE TABLE vocabulary(id INTEGER PRIMARY KEY, words TEXT NOT NULL); -- the words of some notes, a line each
 CREATE TABLE totals(generation INTEGER NOT NULL, notes INTEGER NOT NULL, bytes INTEGER NOT NULL, removed INTEGER NOT NULL);
 INSERT INTO totals VALUES(0, 0, 0, 0);

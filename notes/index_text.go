@@ -3,8 +3,6 @@ package notes
 import (
 	"strings"
 	"unicode/utf8"
-
-	"writ/contract"
 )
 
 // The columns of the database. The body comes first: of every other column the database must note with each word that
@@ -27,7 +25,7 @@ type segments struct {
 }
 
 // cut takes the note apart.
-func (s *segments) cut(note *Note, path contract.Path, text []byte) {
+func (s *segments) cut(note *Note, text []byte) {
 	for i := range s.columns {
 		s.columns[i] = s.columns[i][:0]
 	}
@@ -41,7 +39,7 @@ func (s *segments) cut(note *Note, path contract.Path, text []byte) {
 			s.add(columnTags, []byte(tag))
 		}
 	}
-	s.add(columnPath, []byte(pathText(path)))
+	s.add(columnPath, []byte(pathText(note.Path)))
 	s.add(columnMatter, block)
 	s.add(columnBody, text[body:])
 }

@@ -202,67 +202,80 @@ func (w *writer) put(ctx context.Context, c Candidate) error {
 		return w.forget(ctx, c.Path)
 	}
 	note := Parse(c.Path, text)
-	s := stored{state: c.State, length: len(text)}
+	in := incoming{stored{state: c.State, length: len(text)}, c, &note, text}
 	switch {
 	case err != nil:
-		s.skip = string(cmp.Or(envelope.CodeOf(err), envelope.IO))
-		if s.skip == string(envelope.IO) || s.skip == string(envelope.ChangedDuringCall) {
-			s.state = 0 // it may pass
+		in.skip = string(cmp.Or(envelope.CodeOf(err), envelope.IO))
+		if in.skip == string(envelope.IO) || in.skip == string(envelope.ChangedDuringCall) {
+			in.state = 0 // it may pass
 		}
 	case note.Hidden(w.visibility):
-		s.skip = hidden
+		in.skip = hidden
 	}
-	return w.replace(ctx, old, s, c, &note, text)
+	return w.replace(ctx, old, in)
 }
 
-func (w *writer) replace(ctx context.Context, old, s stored, c Candidate, note *Note, text []byte) error {
+// incoming is a note on its way into the database.
+type incoming struct {
+	stored
+	candidate Candidate
+	note      *Note
+	text      []byte
+}
+
+func (w *writer) replace(ctx context.Context, old stored, in incoming) error {
 	if err := w.clear(ctx, old); err != nil {
 		return err
 	}
-	title := ""
-	if s.skip == "" {
-		title = fold(note.Title)
+	in.id = old.id
+	if err := w.record(ctx, &in); err != nil {
+		return err
 	}
-	values := []any{s.state, c.Modified.UnixNano(), s.length, s.skip, fold(c.Path.String()), title}
-	if old.id != 0 {
-		s.id = old.id
-		if _, err := w.update.ExecContext(ctx, append(values, old.id)...); err != nil {
-			return err
-		}
-	} else {
-		result, err := w.insert.ExecContext(ctx, append(values, c.Path.String())...)
-		if err != nil {
-			return err
-		}
-		if s.id, err = result.LastInsertId(); err != nil {
-			return err
-		}
-	}
-	if s.skip != "" {
+	if in.skip != "" {
 		w.vanished(old)
 		return nil
 	}
-	return w.index(ctx, s, note, text)
+	return w.index(ctx, &in)
+}
+
+// record stores what is known of a note beside its words, under the id that it has or is given here.
+func (w *writer) record(ctx context.Context, in *incoming) error {
+	title := ""
+	if in.skip == "" {
+		title = fold(in.note.Title)
+	}
+	path := in.candidate.Path.String()
+	values := []any{in.state, in.candidate.Modified.UnixNano(), in.length, in.skip, fold(path), title}
+	if in.id != 0 {
+		_, err := w.update.ExecContext(ctx, append(values, in.id)...)
+		return err
+	}
+	result, err := w.insert.ExecContext(ctx, append(values, path)...)
+	if err != nil {
+		return err
+	}
+	in.id, err = result.LastInsertId()
+	return err
 }
 
 // index stores the words of a note.
-func (w *writer) index(ctx context.Context, s stored, note *Note, text []byte) error {
-	w.segments.cut(note, note.Path, text)
-	values := []any{s.id}
+func (w *writer) index(ctx context.Context, in *incoming) error {
+	w.segments.cut(in.note, in.text)
+	values := []any{in.id}
 	for _, column := range w.segments.columns {
 		values = append(values, string(column))
 	}
 	if _, err := w.addText.ExecContext(ctx, values...); err != nil {
 		return err
 	}
-	for _, tag := range note.Tags {
-		if _, err := w.addTag.ExecContext(ctx, s.id, fold(tag)); err != nil {
+	for _, tag := range in.note.Tags {
+		if _, err := w.addTag.ExecContext(ctx, in.id, fold(tag)); err != nil {
 			return err
 		}
 	}
 	w.changed.notes++
-	w.changed.bytes += s.length
-	w.bytes += s.length
+	w.changed.bytes += in.length
+	w.bytes += in.length
 	return nil
 }
 
