@@ -294,11 +294,7 @@ func (b *editBatch) show(ctx context.Context, out *applyEditsOut) {
 
 // keepDiffs keeps what the answer has no room for. The edits are made by now, so that failing to is no reason to fail.
 func (b *editBatch) keepDiffs(ctx context.Context, out *applyEditsOut, diffs string) {
-	paths := make([]contract.Path, len(b.members))
-	for i, m := range b.members {
-		paths[i] = m.Path
-	}
-	name, err := b.w.Artifacts.Keep(ctx, Artifact{Text: diffs, About: paths})
+	name, err := b.w.Artifacts.Keep(ctx, Artifact{Text: diffs, About: out.Places})
 	if err != nil {
 		out.Warn(envelope.Warning{Code: envelope.Cut, Message: "Not all diffs are here, and they could not be kept. Every edit is made; read the files to see them."})
 		return
