@@ -67,7 +67,9 @@ func (w Writer) ReplaceEach(ctx context.Context, members []Member, edit BatchEdi
 	w.batch = &openBatch{}
 	b := &batch{w: w, members: members, edit: edit}
 	if err := b.locate(ctx); err != nil {
-		b.refuse(b.all(), err)
+		b.refuse(b.notRefused(b.all()), err)
+		b.close()
+		b.sortRefused()
 		return b.result
 	}
 	for _, f := range b.files {
@@ -137,6 +139,10 @@ func (b *batch) forget(f *batchFile) {
 
 func (b *batch) isRefused(member int) bool {
 	return slices.ContainsFunc(b.result.Refused, func(e envelope.ItemError) bool { return e.Item == member })
+}
+
+func (b *batch) notRefused(members []int) []int {
+	return slices.DeleteFunc(slices.Clone(members), b.isRefused)
 }
 
 func (b *batch) sortRefused() {
@@ -341,12 +347,6 @@ func (b *batch) carryOut(ctx context.Context, changes []*batchFile) error {
 			return b.end(ctx, changes)
 		}
 	}
-	for _, f := range changes {
-		if err := f.change.verify(); err != nil {
-			f.keep = true
-			b.refuse(f.members, err)
-		}
-	}
 	b.discard(changes)
 	if err := b.end(ctx, changes); err != nil {
 		return err
@@ -458,13 +458,7 @@ func (b *batch) replaceOne(ctx context.Context, f *batchFile) {
 		b.plan(f)
 		return f.splices, nil
 	})
-	var left []int
-	for _, m := range f.members {
-		if !b.isRefused(m) {
-			left = append(left, m)
-		}
-	}
-	switch {
+	switch left := b.notRefused(f.members); {
 	case err != nil:
 		b.refuse(left, err)
 	case len(left) > 0:

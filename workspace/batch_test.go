@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -78,6 +79,44 @@ func TestReplaceAllRefusesAll(t *testing.T) {
 		}
 		b.wantTidy()
 	})
+}
+
+// calledOff is a guard during whose first question the call is given up.
+type calledOff struct {
+	Guard
+	cancel func()
+}
+
+func (c calledOff) Allow(a Access, p Place) error {
+	c.cancel()
+	return c.Guard.Allow(a, p)
+}
+
+func TestReplaceEachThatIsGivenUp(t *testing.T) {
+	b := newBench(t, false, map[string]string{"a": "old", "b": "old"})
+	ctx, cancel := context.WithCancel(context.Background())
+	list := append([]Member{{Path: path(t, "x"), Refused: errors.New("wrong by itself")}}, members(t, "old", "a", "b")...)
+	before := openFiles(t)
+	done := b.w.Writer(calledOff{anyone{}, cancel}, b.diary, contract.Origin{}).ReplaceEach(ctx, list, wholeOf("new"))
+	if after := openFiles(t); after != before {
+		t.Errorf("%d files are open, %d were before", after, before)
+	}
+	var refused []int
+	for _, r := range done.Refused {
+		refused = append(refused, r.Item)
+	}
+	if !slices.Equal(refused, []int{0, 1, 2}) || b.onDisk("a") != "old" || b.onDisk("b") != "old" {
+		t.Errorf("got %+v", done)
+	}
+}
+
+// openFiles counts the open files of this process, on systems that tell.
+func openFiles(t *testing.T) int {
+	entries, err := os.ReadDir("/proc/self/fd")
+	if err != nil && runtime.GOOS == "linux" {
+		t.Fatal(err)
+	}
+	return len(entries)
 }
 
 func TestReplaceEachLeavesOthersAlone(t *testing.T) {
