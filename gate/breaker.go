@@ -106,10 +106,11 @@ func (b *breaker) note(k *call, err error, stamp func() string) {
 	f.last = b.clock()
 }
 
-// worthCounting tells whether the same call would meet the same error: waiting, or a person, mends the others.
+// worthCounting tells whether the error is one that the caller should do something about. Waiting, or a person, mends some,
+// and a call that was carried out before is no failure.
 func worthCounting(cause *envelope.Error) bool {
 	switch cause.Code {
-	case envelope.RetryStopped, envelope.ApprovalRequired:
+	case envelope.RetryStopped, envelope.ApprovalRequired, envelope.AlreadyApplied:
 		return false
 	}
 	status := cause.Code.Status()

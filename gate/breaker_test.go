@@ -106,7 +106,7 @@ func TestBreaker(t *testing.T) {
 
 // What waiting or a person mends does not count against the caller.
 func TestBreakerLeavesWaitingAlone(t *testing.T) {
-	for _, code := range []envelope.Code{envelope.Busy, envelope.RateLimited, envelope.ApprovalRequired, envelope.OutcomeUnknown, envelope.RetryStopped} {
+	for _, code := range []envelope.Code{envelope.Busy, envelope.RateLimited, envelope.ApprovalRequired, envelope.OutcomeUnknown, envelope.RetryStopped, envelope.AlreadyApplied} {
 		if worthCounting(envelope.Errorf(code, "m")) {
 			t.Errorf("%s counts", code)
 		}

@@ -229,7 +229,7 @@ func (g *Gate) keep(k *call, e envelope.Envelope) envelope.Envelope {
 	return envelope.Seal(envelope.Meta{RequestID: e.RequestID, Writes: k.tool.Effect.Writes}, nil, broken)
 }
 
-// logFault puts what the caller is not told into the log.
+// logFault puts into the log what an operator should know of, with what the caller is not told.
 func (g *Gate) logFault(k *call, err error) {
 	if items, ok := errors.AsType[*envelope.Items](err); ok {
 		for _, f := range items.Failed {
@@ -238,7 +238,8 @@ func (g *Gate) logFault(k *call, err error) {
 		return
 	}
 	cause := envelope.Cause(err)
-	if cause.Err != nil || cause.Code == envelope.Internal || cause.Code == envelope.OutcomeUnknown {
+	switch cause.Code {
+	case envelope.Internal, envelope.IO, envelope.DiskFull, envelope.OutcomeUnknown:
 		g.log.Warn("a call failed", "tool", k.Tool, "request", k.id, "code", string(cause.Code), "error", err)
 	}
 }

@@ -38,6 +38,7 @@ type page struct{ offset, limit, last int }
 // rest is the truncated of a page that ended with returned entries of total, or nil where nothing is left.
 func (p page) rest(n *envelope.Notes, returned, total int, unit string) *truncated {
 	if p.offset+returned >= total {
+		p.warnPastEnd(n, returned, total, unit)
 		return nil
 	}
 	next := p.offset + returned
@@ -45,6 +46,13 @@ func (p page) rest(n *envelope.Notes, returned, total int, unit string) *truncat
 		next = 0
 	}
 	return cut(n, truncated{Returned: returned, Total: total, Unit: unit, NextOffset: next})
+}
+
+// warnPastEnd tells that an empty page is one behind the end, and no sign that there is nothing.
+func (p page) warnPastEnd(n *envelope.Notes, returned, total int, unit string) {
+	if returned == 0 && p.offset > 0 {
+		n.Warn(envelope.Warning{Code: envelope.PastEnd, Message: fmt.Sprintf("The offset %d lies behind the end: there are %d %s.", p.offset, total, unit)})
+	}
 }
 
 // warnSkipped tells which files could not be looked at, so that nothing found is not taken for nothing there.

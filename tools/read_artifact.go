@@ -62,9 +62,6 @@ func runReadArtifact(ctx context.Context, r Reader, in readArtifactIn) (readArti
 	from := min(in.Offset, len(a.Text))
 	text := wholeLines(a.Text[from:], r.Limits.ResultBytes)
 	out.Texts = []string{text}
-	if in.Offset > len(a.Text) {
-		out.Warn(envelope.Warning{Code: envelope.PastEnd, Message: "The offset lies behind the end of the artifact."})
-	}
 	out.Truncated = page{offset: from, limit: r.Limits.ResultBytes}.rest(&out.Notes, len(text), len(a.Text), "bytes")
 	return out, nil
 }

@@ -102,7 +102,7 @@ func (f *textFacts) note(page workspace.Page, in readFileIn, notes *envelope.Not
 	case page.CutLine:
 		f.Truncated = &truncated{Returned: lines, Total: page.Lines, Unit: "lines", NextOffset: page.NextOffset}
 		notes.Warn(envelope.Warning{Code: envelope.Cut, Message: fmt.Sprintf(
-			"Line %d is too long for one answer: only its beginning is here. search_text finds what the rest of it holds.%s", page.LastLine, goOn(page.NextOffset))})
+			"Line %d is longer than the room in this answer: only its beginning is here. search_text finds what the rest of it holds.%s", page.LastLine, goOn(page.NextOffset))})
 	case !complete:
 		f.Truncated = cut(notes, truncated{Returned: lines, Total: page.Lines, Unit: "lines", NextOffset: page.NextOffset})
 	case page.FirstLine > page.Lines && page.FirstLine > 1:

@@ -12,7 +12,7 @@ var readFiles = reads(contract.Contract{
 	Title: "Read several text files",
 	Bulk:  true,
 	Doc: "Read up to 50 text files in one call. The answer is a JSON envelope with a status for each file, then one text block for each path, in order, " +
-		"empty for a file that failed. Each file gets an equal share of the answer; use read_file for the rest of a long one.",
+		"empty for a file that failed. The files share the room of one answer; use read_file for the rest of a long one.",
 	Codes: readCodes,
 }, runReadFiles)
 
@@ -62,12 +62,14 @@ func (o *readFilesOut) WithTexts(texts []string) any {
 
 func runReadFiles(ctx context.Context, r Reader, in readFilesIn) (readFilesOut, error) {
 	out := readFilesOut{Files: []fileItem{}, Untrusted: true}
-	share := r.Limits.ResultBytes / len(in.Paths)
+	room := r.Limits.ResultBytes
 	items := &envelope.Items{}
 	for i, name := range in.Paths {
-		facts := &textFacts{}
-		text, err := facts.readNamed(ctx, r, name, &out.Notes, share)
+		facts, notes := &textFacts{}, envelope.Notes{}
+		text, err := facts.readNamed(ctx, r, name, &notes, room/(len(in.Paths)-i))
+		room -= len(text)
 		out.Texts = append(out.Texts, text)
+		out.warnAbout(name, notes.Warnings)
 		if err != nil {
 			out.Files = append(out.Files, fileItem{name, envelope.Cause(err).Code.Status(), nil})
 			items.Failed = append(items.Failed, envelope.ItemError{Item: i, Err: err})
@@ -81,6 +83,17 @@ func runReadFiles(ctx context.Context, r Reader, in readFilesIn) (readFilesOut, 
 		return out, items
 	}
 	return out, nil
+}
+
+// warnAbout takes over the warnings about one of the files.
+func (o *readFilesOut) warnAbout(name string, warnings []envelope.Warning) {
+	for _, w := range warnings {
+		w.Message = contract.Quote(name) + ": " + w.Message
+		if w.Code == envelope.Cut {
+			w.Message += " read_file of this file alone has room for more."
+		}
+		o.Warn(w)
+	}
 }
 
 // readNamed reads the file of that name. The names of a batch are parsed one by one, so that a bad one fails alone.

@@ -66,8 +66,13 @@ func runSearchText(ctx context.Context, r Reader, in searchTextIn) (searchTextOu
 		Matches: make([]textMatch, 0, len(result.Hits)), Total: result.Total, TotalIsExact: result.TotalIsExact,
 		FilesSearched: result.Files, Untrusted: len(result.Hits) > 0,
 	}
-	for _, h := range result.Hits {
-		out.Matches = append(out.Matches, textMatch{h.Path, h.Line, h.Column, h.Text, h.Cut, h.Before, h.After, h.Version})
+	room := r.Limits.ResultBytes
+	for i, h := range result.Hits {
+		m := textMatch{h.Path, h.Line, h.Column, h.Text, h.Cut, h.Before, h.After, h.Version}
+		if room -= len(envelope.AppendValue(nil, m)); room < 0 && i > 0 {
+			break // escaped, the text takes more room than it has bytes
+		}
+		out.Matches = append(out.Matches, m)
 		if w, found := workspace.HiddenWarning(h.Text, h.Line); found && len(out.Warnings) == 0 {
 			out.Warn(w)
 		}
