@@ -168,18 +168,6 @@ func (c *creation) ready(ctx context.Context) error {
 	return nil
 }
 
-// place gives the file its name in a directory. It never replaces.
-func (s *staged) place(dir editDir, name string) error {
-	if !s.named {
-		return dir.link(s.f, name)
-	}
-	err := s.dir.moveTo(s.name, dir, name)
-	if err == nil {
-		s.named = false
-	}
-	return err
-}
-
 // site is a free place for a new entry, with the directories that must be made first.
 type site struct {
 	question *question

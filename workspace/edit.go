@@ -82,8 +82,10 @@ type Written struct {
 	Warnings []envelope.Warning
 }
 
+// The names of temporary files, which no walk or listing shows. A draft is one that is not yet whole.
 const (
 	tempPrefix = ".writ-"
+	draftMark  = ".part"
 	tempSuffix = ".tmp"
 	tempDigits = 16
 )
@@ -94,13 +96,19 @@ func tempName() string {
 	return tempPrefix + hex.EncodeToString(b[:]) + tempSuffix
 }
 
-// isTempName tells whether a name is one that tempName makes.
+// draftName returns the name of the draft of a temporary file.
+func draftName(temp string) string {
+	return strings.TrimSuffix(temp, tempSuffix) + draftMark + tempSuffix
+}
+
+// isTempName tells whether a name is one that tempName or draftName makes.
 func isTempName(name string) bool {
 	digits, ok := strings.CutPrefix(name, tempPrefix)
 	if !ok {
 		return false
 	}
 	digits, ok = strings.CutSuffix(digits, tempSuffix)
+	digits = strings.TrimSuffix(digits, draftMark)
 	return ok && len(digits) == tempDigits && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
@@ -210,6 +218,7 @@ type staged struct {
 	f       *os.File
 	name    string // the temporary name
 	named   bool   // it stands under name
+	drafted bool   // it stands under the draft's name
 	written chan error
 }
 
@@ -225,12 +234,13 @@ func stage(dir editDir, name string, mode fs.FileMode) (*staged, error) {
 	return &staged{dir: dir, f: f, name: name}, nil
 }
 
-// begun tells whether the file is there. One that needs a name from the start is made after the intent is durable.
+// begun tells whether the file is there. One that needs a name from the start is made after the intent is durable; that
+// name is one that no other file gets, whatever is displaced, so that after a crash it is known for a draft.
 func (s *staged) begun() bool { return s.f != nil }
 
 func (s *staged) begin(mode fs.FileMode) (err error) {
-	s.f, err = s.dir.create(s.name, mode)
-	s.named = err == nil
+	s.f, err = s.dir.create(draftName(s.name), mode)
+	s.drafted = err == nil
 	return err
 }
 
@@ -293,8 +303,21 @@ func (s *staged) giveName() error {
 	if s.named {
 		return nil
 	}
-	err := s.dir.link(s.f, s.name)
+	err := s.place(s.dir, s.name)
+	if err != nil && s.isAt(s.dir, s.name) {
+		err = nil
+	}
 	s.named = err == nil
+	return err
+}
+
+// place gives the file, which is whole, its name in a directory. It never replaces.
+func (s *staged) place(in editDir, name string) error {
+	if !s.drafted {
+		return in.link(s.f, name)
+	}
+	err := s.dir.moveTo(draftName(s.name), in, name)
+	s.drafted = err != nil
 	return err
 }
 
@@ -308,6 +331,9 @@ func (s *staged) discard() {
 	s.f = nil
 	if s.named {
 		s.dir.remove(s.name)
+	}
+	if s.drafted {
+		s.dir.remove(draftName(s.name))
 	}
 }
 

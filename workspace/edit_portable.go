@@ -22,7 +22,7 @@ func (d *portableDir) moveTo(name string, to editDir, as string) error {
 func (d *portableDir) replace(name, over string) error { return d.root.Rename(name, over) }
 func (d *portableDir) remove(name string) error        { return d.root.Remove(name) }
 func (d *portableDir) mkdir(name string) error         { return d.root.Mkdir(name, 0o777) }
-func (d *portableDir) rmdir(name string) error         { return d.root.Remove(name) }
+func (d *portableDir) rmdir(name string) error         { return removeDirectory(d, name) }
 
 func (d *portableDir) openEdit(name string) (editDir, error) {
 	sub, err := d.openDir(name)

@@ -3,6 +3,7 @@ package workspace
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,11 +20,21 @@ import (
 type faultyTree struct {
 	tree
 	around func(step string, make func() error) error
+	synced func(directory string)
+	folds  bool // it takes README for readme
 }
+
+func (t *faultyTree) foldsNames() bool { return t.folds || t.tree.foldsNames() }
+
+func (b *bench) tree() *faultyTree { return b.w.roots[0].tree.(*faultyTree) }
 
 // faulty makes the only root of a bench faulty.
 func (b *bench) faulty(around func(step string, make func() error) error) {
-	b.w.roots[0].tree = &faultyTree{b.w.roots[0].tree, around}
+	inner := b.w.roots[0].tree
+	if f, ok := inner.(*faultyTree); ok {
+		inner = f.tree
+	}
+	b.w.roots[0].tree = &faultyTree{tree: inner, around: around}
 }
 
 func (t *faultyTree) parent(ctx context.Context, q *question) (at parent, err error) {
@@ -34,18 +45,38 @@ func (t *faultyTree) parent(ctx context.Context, q *question) (at parent, err er
 	if err != nil {
 		return parent{}, err
 	}
-	at.dir = &faultyDir{at.dir, t}
+	at.dir = &faultyDir{at.dir, t, at.directory}
 	return at, nil
 }
 
 type faultyDir struct {
 	editDir
 	tree *faultyTree
+	at   string
 }
+
+// spelled returns a name as the directory lists it.
+func (d *faultyDir) spelled(name string) string {
+	if !d.tree.folds {
+		return name
+	}
+	sub, err := d.editDir.openDir(".")
+	if err != nil {
+		return name
+	}
+	defer sub.Close()
+	names, _ := sub.handle().Readdirnames(-1)
+	if i := slices.IndexFunc(names, func(n string) bool { return strings.EqualFold(n, name) }); i >= 0 {
+		return names[i]
+	}
+	return name
+}
+
+func (d *faultyDir) stat(name string) (fs.FileInfo, error) { return d.editDir.stat(d.spelled(name)) }
 
 func (d *faultyDir) open(name string) (f *os.File, err error) {
 	err = d.tree.around("open", func() error {
-		f, err = d.editDir.open(name)
+		f, err = d.editDir.open(d.spelled(name))
 		return err
 	})
 	return f, err
@@ -67,14 +98,19 @@ func (d *faultyDir) moveTo(name string, to editDir, as string) error {
 	return d.tree.around("moveTo", func() error { return d.editDir.moveTo(name, to.(*faultyDir).editDir, as) })
 }
 
-func (d *faultyDir) sync() error { return d.tree.around("sync", d.editDir.sync) }
+func (d *faultyDir) sync() error {
+	if d.tree.synced != nil {
+		d.tree.synced(d.at)
+	}
+	return d.tree.around("sync", d.editDir.sync)
+}
 
 func (d *faultyDir) openEdit(name string) (editDir, error) {
 	sub, err := d.editDir.openEdit(name)
 	if err != nil {
 		return nil, err
 	}
-	return &faultyDir{sub, d.tree}, nil
+	return &faultyDir{sub, d.tree, joinRel(d.at, name)}, nil
 }
 
 // once lets one step end in a way of its own.

@@ -60,7 +60,7 @@ func TestFindFiles(t *testing.T) {
 		"sub/local":                   "x",
 		"sub/deep/local":              "x",
 		"sub/y.log":                   "x",
-		"docs/.writ-0123456789.tmp":   "ours",
+		"docs/.writ-0123456789abcdef.tmp":   "ours",
 		"tabs/a\tb":                   "x",
 		"[a]/b.md":                    "x",
 		"many/1/2/3/4/5/6/7/8/9.tiny": "x",
@@ -84,7 +84,7 @@ func TestFindFiles(t *testing.T) {
 		{"what an ignore file names again", "", "**/*.log", "keep.log sub/y.log"},
 		{"an anchored rule of a nested ignore file", "", "**/local", "sub/deep/local"},
 		{"our own temporary files are not there", "", "**/.writ*", ""},
-		{"our own temporary files are not there by their exact name", "", "docs/.writ-0123456789.tmp", ""},
+		{"our own temporary files are not there by their exact name", "", "docs/.writ-0123456789abcdef.tmp", ""},
 		{"deep", "many", "**/*.tiny", "many/1/2/3/4/5/6/7/8/9.tiny"},
 		{"a hidden place, by its exact name", "", "priv/*", ""},
 	} {

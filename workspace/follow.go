@@ -94,7 +94,7 @@ func (f *Follower) Changes() (files []contract.Path, all bool) {
 	changed := map[contract.Path]bool{}
 	sound := f.dirs.read(func(e sighting) {
 		switch p, ok := e.path(); {
-		case !ok || isTemporary(e.name):
+		case !ok || isTempName(e.name):
 		case e.directory:
 			f.lost = f.lost || f.reader.guard.Allow(Look, Place{Path: p}) == nil
 		case e.name == ignoreName:

@@ -35,7 +35,7 @@ func TestFollowerTellsWhatChanged(t *testing.T) {
 		}, want: []string{"a.md", "sub/b.md"}},
 		{name: "a file made unreadable", do: func(t *testing.T, dir string) { os.Chmod(filepath.Join(dir, "a.md"), 0) }, want: []string{"a.md"}},
 		{name: "a file of a hidden directory", do: func(t *testing.T, dir string) { writeAt(t, dir, ".git/config", "new") }},
-		{name: "a temporary file of ours", do: func(t *testing.T, dir string) { writeAt(t, dir, ".writ-1.tmp", "new") }},
+		{name: "a temporary file of ours", do: func(t *testing.T, dir string) { writeAt(t, dir, ".writ-0123456789abcdef.tmp", "new") }},
 		{name: "a directory made with a file in it", do: func(t *testing.T, dir string) { writeAt(t, dir, "new/d.md", "new") }, all: true},
 		{name: "a directory renamed", do: func(t *testing.T, dir string) {
 			os.Rename(filepath.Join(dir, "sub"), filepath.Join(dir, "other"))

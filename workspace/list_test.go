@@ -44,7 +44,7 @@ func TestList(t *testing.T) {
 		"round":            "->round",
 		"x.log":            "ignored",
 		".gitignore":       "*.log\n",
-		".writ-12.tmp":     "ours",
+		".writ-0123456789abcdef.tmp":     "ours",
 		"hidden-link":      "->b.txt",
 		"sub/up":           "->../b.txt",
 		"sub/sub/up-chain": "->../up",

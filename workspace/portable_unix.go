@@ -41,6 +41,11 @@ func moveEntry(from *portableDir, name string, to *portableDir, as string) error
 	return unix.Renameat(a, name, b, as)
 }
 
+// removeDirectory removes an empty directory, and nothing else whatever takes its place.
+func removeDirectory(in *portableDir, name string) error {
+	return unix.Unlinkat(int(in.f.Fd()), name, unix.AT_REMOVEDIR)
+}
+
 func syncDirectory(f *os.File) error {
 	if err := f.Sync(); err != nil && !isUnsupportedSync(err) {
 		return err

@@ -20,6 +20,18 @@ func moveEntry(from *portableDir, name string, to *portableDir, as string) error
 	return from.tree.top.Rename(filepath.FromSlash(joinRel(from.rel, name)), filepath.FromSlash(joinRel(to.rel, as)))
 }
 
+// removeDirectory removes an empty directory after a look at what it is.
+func removeDirectory(in *portableDir, name string) error {
+	fact, err := in.root.Lstat(name)
+	if err != nil {
+		return err
+	}
+	if !fact.IsDir() {
+		return fs.ErrInvalid
+	}
+	return in.root.Remove(name)
+}
+
 // syncDirectory does nothing: Windows makes entries durable with the file.
 func syncDirectory(*os.File) error { return nil }
 

@@ -78,7 +78,7 @@ func (t *portableTree) openFile(ctx context.Context, q *question) (*os.File, str
 		}
 		f, err := openRegularIn(n.parent.Root, n.name)
 		if err != nil {
-			return fault(err, q.named(at.resolved))
+			return openFault(err, q.named(at.resolved))
 		}
 		if !t.confirm(f, at.resolved) {
 			f.Close()

@@ -20,14 +20,14 @@ func (w Writer) Restore(ctx context.Context, p contract.Path, data []byte, mode 
 // directories that a change of ours made on its way: what can't be removed stays, and nobody is told.
 func (w Writer) RemoveEmpty(ctx context.Context, directories []contract.Path) {
 	for _, p := range slices.Backward(directories) {
-		if w.removeEmpty(ctx, p) != nil {
+		if err := w.removeEmpty(ctx, p); err != nil && envelope.CodeOf(err) != envelope.PathNotFound && !errors.Is(err, fs.ErrNotExist) {
 			return
 		}
 	}
 }
 
 func (w Writer) removeEmpty(ctx context.Context, p contract.Path) error {
-	at, err := w.openDirectoryEntry(ctx, p)
+	at, err := w.w.openDirectoryEntry(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -40,8 +40,8 @@ func (w Writer) removeEmpty(ctx context.Context, p contract.Path) error {
 
 // openDirectoryEntry returns the place of a directory that no link leads to. The guard is not asked: the directory was
 // made by a change that it allowed.
-func (w Writer) openDirectoryEntry(ctx context.Context, p contract.Path) (parent, error) {
-	q, err := w.w.question(everything{}, p, Write)
+func (w *Workspace) openDirectoryEntry(ctx context.Context, p contract.Path) (parent, error) {
+	q, err := w.question(everything{}, p, Write)
 	if err != nil {
 		return parent{}, err
 	}
@@ -93,7 +93,7 @@ func (w Writer) removeDirectoriesOnce(ctx context.Context, directories []contrac
 
 // holdsOnly returns an error unless the directory p holds just the first of the others, or nothing where there is none.
 func (w Writer) holdsOnly(ctx context.Context, p contract.Path, others []contract.Path) error {
-	at, err := w.openDirectoryEntry(ctx, p)
+	at, err := w.w.openDirectoryEntry(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (w Writer) holdsOnly(ctx context.Context, p contract.Path, others []contrac
 // remake makes directories again that were removed, and ends the change that failed with err.
 func (w Writer) remake(ctx context.Context, directories []contract.Path, c *change, err error) error {
 	for _, p := range directories {
-		at, openErr := w.openDirectoryEntry(context.WithoutCancel(ctx), p)
+		at, openErr := w.w.openDirectoryEntry(context.WithoutCancel(ctx), p)
 		if openErr == nil {
 			openErr = errors.Join(at.dir.mkdir(at.leaf), at.dir.sync())
 			at.dir.Close()

@@ -298,18 +298,18 @@ func TestSettle(t *testing.T) {
 		place, temp string // "" is nothing
 		want        contract.Outcome
 		placeAfter  string
-		tempStays   bool
+		tempStays   bool // then its name is told
 	}{
 		{"an edit not begun", contract.ChangeEdit, "before", "", contract.OutcomeNotDone, "before", false},
 		{"an edit not swapped", contract.ChangeEdit, "before", "after", contract.OutcomeNotDone, "before", false},
-		{"an edit half written", contract.ChangeEdit, "before", "aft", contract.OutcomeNotDone, "before", false},
+		{"an edit not swapped, and another file displaced", contract.ChangeEdit, "before", foreign, contract.OutcomeUnknown, "before", true},
 		{"an edit swapped", contract.ChangeEdit, "after", "before", contract.OutcomeDone, "after", false},
 		{"an edit done", contract.ChangeEdit, "after", "", contract.OutcomeDone, "after", false},
 		{"an edit that displaced another", contract.ChangeEdit, "after", foreign, contract.OutcomeUnknown, "after", true},
 		{"an edit put back", contract.ChangeEdit, foreign, "after", contract.OutcomeNotDone, foreign, false},
 		{"an edit of what is another file now", contract.ChangeEdit, foreign, "", contract.OutcomeUnknown, foreign, false},
 		{"a creation not begun", contract.ChangeCreate, "", "", contract.OutcomeNotDone, "", false},
-		{"a creation half written", contract.ChangeCreate, "", "aft", contract.OutcomeNotDone, "", false},
+		{"a creation beside another file", contract.ChangeCreate, "", foreign, contract.OutcomeUnknown, "", true},
 		{"a creation done", contract.ChangeCreate, "after", "", contract.OutcomeDone, "after", false},
 		{"a creation with both names", contract.ChangeCreate, "after", "after", contract.OutcomeDone, "after", false},
 		{"a creation that was too late", contract.ChangeCreate, foreign, "after", contract.OutcomeNotDone, foreign, false},
@@ -317,10 +317,11 @@ func TestSettle(t *testing.T) {
 		{"a deletion half done", contract.ChangeDelete, "", "before", contract.OutcomeDone, "", false},
 		{"a deletion done", contract.ChangeDelete, "", "", contract.OutcomeDone, "", false},
 		{"a deletion of another file", contract.ChangeDelete, "", foreign, contract.OutcomeNotDone, foreign, false},
+		{"a deletion of another file that was saved again", contract.ChangeDelete, "before", foreign, contract.OutcomeUnknown, "before", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			forms(t, func(t *testing.T, portable bool) {
-				files := map[string]string{"d/": ""}
+				files := map[string]string{"d/" + draftName(temp): "half writ"}
 				if c.place != "" {
 					files["d/f"] = c.place
 				}
@@ -329,8 +330,14 @@ func TestSettle(t *testing.T) {
 				}
 				b := newBench(t, portable, files)
 				got, err := b.w.Settle(context.Background(), contract.Intent{Kind: c.kind, Path: path(t, "d/f"), Before: before, After: after, Temp: temp})
-				if err != nil || got != c.want {
+				if (err != nil) != c.tempStays || got != c.want {
 					t.Errorf("got %s, %v, want %s", got, err, c.want)
+				}
+				if c.tempStays && !strings.Contains(err.Error(), temp) {
+					t.Errorf("%v does not tell what is kept", err)
+				}
+				if b.onDisk("d/"+draftName(temp)) != "(nothing)" {
+					t.Error("the draft is left")
 				}
 				if c.placeAfter == "" {
 					c.placeAfter = "(nothing)"

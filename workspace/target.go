@@ -171,7 +171,7 @@ func (w Writer) hold(ctx context.Context, q *question, at parent) (_ *target, er
 		}
 	}()
 	if t.f, err = at.dir.open(at.leaf); err != nil {
-		return nil, t.openFault(err)
+		return nil, openFault(err, t.quoted())
 	}
 	// The directory may have been moved to a hidden place, and a hidden file into it, before the file was opened.
 	if !q.root.tree.confirm(t.f, at.resolved) {
@@ -190,11 +190,12 @@ func (w Writer) hold(ctx context.Context, q *question, at parent) (_ *target, er
 	return t, nil
 }
 
-func (t *target) openFault(err error) error {
-	if errors.Is(err, fs.ErrInvalid) {
-		return errMoved // it was a regular file a moment ago
+// openFault is fault for what was a regular file a moment ago.
+func openFault(err error, place string) error {
+	if errors.Is(err, errMoved) || errors.Is(err, fs.ErrInvalid) {
+		return errMoved
 	}
-	return fault(err, t.quoted())
+	return fault(err, place)
 }
 
 func (t *target) watchFault(err error) error {

@@ -27,16 +27,6 @@ type DirectoryGuard interface {
 	AllowsPlain(a Access, dir contract.Path) bool
 }
 
-// temporary begins the names of our own temporary files, which no walk or listing shows.
-const (
-	temporaryPrefix = ".writ-"
-	temporarySuffix = ".tmp"
-)
-
-func isTemporary(name string) bool {
-	return strings.HasPrefix(name, temporaryPrefix) && strings.HasSuffix(name, temporarySuffix)
-}
-
 // Visited is a regular file that a walk has come to. It may be used during the visit only.
 type Visited struct {
 	scan scanner
@@ -318,7 +308,7 @@ func (v *dirVisit) entry(e dirEntry) {
 }
 
 func (v *dirVisit) mayRead(name string) bool {
-	if !v.speakable(name, asFile) || isTemporary(name) {
+	if !v.speakable(name, asFile) || isTempName(name) {
 		return false
 	}
 	if v.plain && isPlainName(name) && v.ignored(name, asFile) == 0 {
