@@ -117,3 +117,17 @@ func TestBreakerLeavesWaitingAlone(t *testing.T) {
 		}
 	}
 }
+
+// A write says which file it changed, none, also where it was stopped before its tool began.
+func TestRefusedWritesNameNoFile(t *testing.T) {
+	now := time.Now()
+	g, _ := testGate(t, &now)
+	e := g.Call(context.Background(), Call{Tool: "replace_text", Arguments: []byte(`{}`)})
+	var told map[string]any
+	if err := json.Unmarshal(e.AppendJSON(nil), &told); err != nil {
+		t.Fatal(err)
+	}
+	if file, there := told["changed_file"]; e.Status != envelope.Invalid || !there || file != nil {
+		t.Errorf("status %s, changed_file %v, there %v", e.Status, file, there)
+	}
+}

@@ -139,6 +139,9 @@ func (g *Gate) Call(ctx context.Context, c Call) envelope.Envelope {
 	now := g.clock()
 	k := &call{Call: c, id: newRequestID(now), tool: g.tools[c.Tool], started: now}
 	out, err := g.walk(ctx, k)
+	if out == nil && k.tool.Effect.Writes {
+		out = k.tool.Blank() // a write says on every path which file it changed: none
+	}
 	e := envelope.Seal(envelope.Meta{RequestID: k.id, Writes: k.tool.Effect.Writes, Normalizations: k.args.Normalizations}, out, err)
 	if err != nil {
 		g.logFault(k, err)

@@ -37,6 +37,7 @@ func runPreviewReplace(ctx context.Context, r Reader, in replaceTextIn) (preview
 	if err != nil {
 		would.explain(ctx, r.Files, collision{in.Path, in.ObservedVersion, in.OldText, err})
 	}
+	warnOfCutDiff(&would.Notes, would.Diff)
 	return previewReplaceOut{
 		Notes: would.Notes, Diff: would.Diff, Line: would.Line, Version: version, Untrusted: would.Untrusted,
 		rebase: would.rebase, miss: would.miss,

@@ -108,6 +108,9 @@ func declare[In, Out any](c contract.Contract, run func(context.Context, Env, In
 	return t
 }
 
+// Blank returns a pointer to the output of a call that was stopped before the tool began.
+func (t *Tool) Blank() any { return reflect.New(t.output).Interface() }
+
 // Run carries out the tool with arguments that were checked against its contract. It returns a pointer to the tool's
 // output, or nil, and the cause that stopped it.
 func (t *Tool) Run(ctx context.Context, env Env, args contract.Args) (any, error) {

@@ -58,6 +58,14 @@ func (o *written) record(w workspace.Written) {
 	if w.Changed == envelope.Yes {
 		o.ChangedFile = &w.Resolved
 	}
+	warnOfCutDiff(&o.Notes, o.Diff)
+}
+
+// warnOfCutDiff tells that a diff shows only the beginning.
+func warnOfCutDiff(n *envelope.Notes, diff *string) {
+	if diff != nil && workspace.DiffIsCut(*diff) {
+		n.Warn(envelope.Warning{Code: envelope.Cut, Message: "The diff shows only its beginning. read_file shows the file as it is."})
+	}
 }
 
 // plan puts what an edit will do into the answer.
@@ -102,6 +110,7 @@ func (o *written) conflict(ctx context.Context, files workspace.Reader, c collis
 	}
 	diff := files.Diff(c.path, before.String(), now.String(), conflictDiffLines)
 	o.CurrentVersion, o.ChangesSinceObserved, o.Untrusted = conflict.Current, &diff, true
+	warnOfCutDiff(&o.Notes, &diff)
 	if c.oldText != "" {
 		o.OldTextMatches = new(now.Find(c.oldText).Total)
 	}

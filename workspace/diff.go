@@ -28,6 +28,12 @@ type TextEdit struct {
 	New        string
 }
 
+// diffGoesOn ends a diff that was cut.
+const diffGoesOn = "[the diff goes on]\n"
+
+// DiffIsCut tells whether a diff of this package shows only the beginning.
+func DiffIsCut(diff string) bool { return strings.HasSuffix(diff, diffGoesOn) }
+
 // UnifiedDiff returns the unified diff of two contents of the file at path, with three lines of context, and whether it
 // was cut: it shows no more than maxLines lines of hunks, and says so at its end. Long lines are cut too, with a mark where. It is the shortest diff
 // only where few lines differ; the time is bounded.
@@ -219,7 +225,7 @@ func (d *diffWriter) String() string {
 	}
 	diff := "--- " + headerName("a/"+d.path) + "\n+++ " + headerName("b/"+d.path) + "\n" + d.out.String()
 	if d.cut {
-		diff += "[the diff goes on]\n"
+		diff += diffGoesOn
 	}
 	return diff
 }
