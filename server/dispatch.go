@@ -80,6 +80,9 @@ func (s *Server) askLibrary(ctx context.Context, q *request, text []byte) (resul
 			result, f = nil, q.fault(mcp.INTERNAL_ERROR, "The server failed")
 		}
 	}()
+	if q.method == methodList && q.cursor != nil && string(q.cursor) != "null" {
+		return nil, q.fault(mcp.INVALID_PARAMS, "There is one page of tools. Leave the cursor out")
+	}
 	switch response := s.mcp.HandleMessage(ctx, text).(type) {
 	case mcp.JSONRPCResponse:
 		return response.Result, nil

@@ -95,7 +95,7 @@ func TestListIsTheLibrarys(t *testing.T) {
 func TestListPages(t *testing.T) {
 	c := connect(t)
 	c.send(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":"!"}}` + "\n")
-	if got := decode(t, c.next()); fmt.Sprint(at(got, "error.code")) != "-32602" {
+	if got := decode(t, c.next()); fmt.Sprint(at(got, "error.code")) != "-32602" || !strings.Contains(fmt.Sprint(at(got, "error.message")), "one page") {
 		t.Errorf("a cursor that is none: %v", got)
 	}
 }
