@@ -305,7 +305,11 @@ func encodingName(label string) (name, fault string) {
 			"; names are those of the WHATWG encoding standard, such as gb18030, shift_jis or windows-1252."
 	}
 	name, err = htmlindex.Name(e)
-	if err != nil || name == "replacement" || name == "x-user-defined" {
+	if err != nil {
+		return "", "There is no encoding " + contract.Quote(label) + "."
+	}
+	switch name {
+	case "replacement", "x-user-defined", "iso-2022-jp": // the last has states, so that no part of a file stands for itself
 		return "", "Text can't be written in the encoding " + contract.Quote(label) + "."
 	}
 	return name, ""
