@@ -17,8 +17,10 @@ import (
 // the moment stays open, to be settled later.
 //
 // It may run at any time and in several processes: the place of each change is locked while it is judged. A call that
-// comes to a file with an open change of an ended process waits for this, so that no change is made on top of half of
-// another.
+// comes to a file with such a change waits for this, so that no change is made on top of half of another.
+//
+// An atomic batch is judged under the locks that whoever makes it holds until its end is on record, so it does not
+// matter whether its process lives: one whose end could not be recorded is settled while the process goes on.
 func (g *Gate) Recover(ctx context.Context) error {
 	pending, err := g.ledger.Pending(ctx)
 	if err != nil {
@@ -26,7 +28,7 @@ func (g *Gate) Recover(ctx context.Context) error {
 	}
 	batches := map[string][]ledger.PendingIntent{}
 	for _, p := range pending {
-		if p.Intent.Kind == contract.ChangeBatch && !p.Alive {
+		if p.Intent.Kind == contract.ChangeBatch {
 			batches[p.ID] = nil
 		}
 	}
@@ -34,10 +36,10 @@ func (g *Gate) Recover(ctx context.Context) error {
 	for _, p := range pending {
 		members, isBatch := batches[p.Intent.Batch]
 		switch {
-		case p.Alive, p.Intent.Kind == contract.ChangeBatch:
+		case p.Intent.Kind == contract.ChangeBatch:
 		case isBatch:
 			batches[p.Intent.Batch] = append(members, p)
-		default:
+		case !p.Alive:
 			errs = append(errs, g.settle(ctx, p))
 		}
 	}
@@ -79,27 +81,41 @@ func (g *Gate) settle(ctx context.Context, p ledger.PendingIntent) error {
 // settleBatch settles the changes of one batch together.
 func (g *Gate) settleBatch(ctx context.Context, id string, members []ledger.PendingIntent) error {
 	intents := make([]contract.Intent, len(members))
-	outcomes := map[string]contract.Outcome{}
-	var lost error // undo data, without which nothing can be taken back
 	for i, p := range members {
-		intents[i], outcomes[p.ID] = p.Intent, contract.OutcomeUnknown
 		_, undo, err := g.ledger.Change(ctx, p.ID)
-		intents[i].Undo, lost = undo.Splices, errors.Join(lost, err)
-	}
-	if lost == nil {
-		settled, err := g.files.SettleBatch(ctx, intents, func() (bool, error) { return g.ledger.IsOpen(ctx, id) })
-		if passes(ctx, err) || err == nil && settled == nil {
-			return err
+		switch envelope.CodeOf(err) {
+		case envelope.Expired: // without undo data it can't be taken back
+		case envelope.UnknownChange: // it ended meanwhile, and the batch with it
+		default:
+			if err != nil {
+				return fmt.Errorf("settle batch %s: %w", id, err)
+			}
 		}
-		for i, o := range settled {
-			outcomes[members[i].ID] = o
+		intents[i] = p.Intent
+		intents[i].Undo = undo.Splices
+	}
+	return g.files.SettleBatch(ctx, intents, &unended{g, ctx, id, members})
+}
+
+// unended is a batch that was left open.
+type unended struct {
+	gate    *Gate
+	ctx     context.Context
+	id      string
+	members []ledger.PendingIntent
+}
+
+func (u *unended) IsOpen() (bool, error) { return u.gate.ledger.IsOpen(u.ctx, u.id) }
+
+func (u *unended) End(outcomes []contract.Outcome) error {
+	byChange := map[string]contract.Outcome{}
+	for i, o := range outcomes {
+		byChange[u.members[i].ID] = o
+		if o == contract.OutcomeUnknown {
+			u.gate.log.Warn("what became of a change of a batch that was cut short can't be told", "batch", u.id, "change", u.members[i].ID)
 		}
-		lost = err
 	}
-	if lost != nil {
-		g.log.Warn("a batch that was cut short can't be settled", "change", id, "error", lost)
-	}
-	return g.ledger.EndBatch(ctx, id, outcomes)
+	return u.gate.ledger.EndBatch(u.ctx, u.id, byChange)
 }
 
 // passes tells whether an error may be gone at the next try.
@@ -115,5 +131,16 @@ type journal struct {
 
 var _ workspace.Journal = journal{}
 
-// Recover settles what ended processes left.
-func (j journal) Recover(ctx context.Context) error { return j.gate.Recover(ctx) }
+// Recover settles what was cut short. Why something can't be is for the log: it may be about places that the caller
+// knows nothing of.
+func (j journal) Recover(ctx context.Context) error {
+	err := j.gate.Recover(ctx)
+	if err == nil {
+		return nil
+	}
+	j.gate.log.Warn("changes that were cut short could not all be settled", "error", err)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return envelope.Errorf(envelope.Busy, "An earlier change was cut short and can't be settled at the moment. Nothing was changed. Try again.")
+}

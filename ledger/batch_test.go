@@ -185,3 +185,44 @@ func TestInterruptedChangeStopsTheNext(t *testing.T) {
 		}
 	}
 }
+
+// A batch that is found open at a place whose lock is held could not record its end. Until that is settled no change is
+// made on top of it, whoever's it is and though its process lives.
+func TestUnendedBatchStopsTheNext(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "state")
+	l, sister := openAt(t, dir, Options{}), openAt(t, dir, Options{})
+	id, ids, err := l.BeginBatch(t.Context(), batchOf(t, "a", "b"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	move := edit(t, "c", "1", "1")
+	move.Kind, move.To = contract.ChangeMove, pathOf(t, "b")
+	for name, book := range map[string]*Ledger{"the same process": l, "another process": sister} {
+		for place, in := range map[string]contract.Intent{"a place": edit(t, "a", "2", "3"), "a destination": move} {
+			if _, err := book.Begin(t.Context(), in); !errors.Is(err, contract.ErrInterrupted) {
+				t.Errorf("%s at %s: %v", name, place, err)
+			}
+		}
+		if _, _, err := book.BeginBatch(t.Context(), batchOf(t, "c", "a")); !errors.Is(err, contract.ErrInterrupted) {
+			t.Errorf("%s, a batch: %v", name, err)
+		}
+		begin(t, book, edit(t, "elsewhere", "1", "2"))
+	}
+	if err := l.EndBatch(t.Context(), id, map[string]contract.Outcome{ids[0]: contract.OutcomeDone, ids[1]: contract.OutcomeDone}); err != nil {
+		t.Fatal(err)
+	}
+	begin(t, l, edit(t, "a", "2", "3"))
+	begin(t, sister, move)
+}
+
+func TestChangesThatStandAloneStopNoOther(t *testing.T) {
+	l := openAt(t, filepath.Join(t.TempDir(), "state"), Options{})
+	id, err := l.OpenBatch(t.Context(), contract.Batch{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := edit(t, "a", "1", "2")
+	one.Batch = id
+	begin(t, l, one)
+	begin(t, l, edit(t, "a", "2", "3"))
+}

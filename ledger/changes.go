@@ -13,7 +13,8 @@ import (
 )
 
 // insertChange takes its number from the clock, or the one after the newest change's where the clock's is not higher. It
-// inserts nothing if another process has a change open at one of the places, unless ?20 says that this is in order.
+// inserts nothing if another process has a change open at one of the places, unless ?20 says that this is in order, or if
+// an atomic batch has, whoever's it is: see atOpenBatch.
 const insertChange = `
 INSERT INTO changes(id, process, began, request_id, tool, caller, fingerprint, kind, path, destination, before, after,
 	mode, directories, temp, batch, reverts, total, image, undo)
@@ -21,7 +22,15 @@ SELECT max(?1, ifnull((SELECT max(id) FROM changes), 0) + 1), ?2, ?3, ?4, ?5, ?6
 	?16, ?17, ?18 + ifnull((SELECT total FROM changes ORDER BY id DESC LIMIT 1), 0), ?19, ?21
 WHERE ?20 OR NOT EXISTS (
 	SELECT 1 FROM changes INDEXED BY changes_open WHERE outcome IS NULL AND process <> ?2
-	AND (path IN (?9, nullif(?10, '')) OR destination IN (?9, nullif(?10, ''))))`
+	AND (path IN (?9, nullif(?10, '')) OR destination IN (?9, nullif(?10, ''))))
+AND NOT EXISTS (` + atOpenBatch + ` AND changes.batch IS NOT ?16 AND path IN (?9, nullif(?10, '')))`
+
+// atOpenBatch chooses the changes of atomic batches that are open, as their heads tell. Whoever begins a change holds the
+// lock of its place, and whoever makes a batch holds those of all its places until its end is on record. So a batch that
+// is met here is no longer being made: its end could not be recorded, and until that is settled no other change may be
+// made on top of it. Only where a directory was moved in the meantime may it still be made; settling then waits for it.
+const atOpenBatch = `SELECT 1 FROM changes INDEXED BY changes_open WHERE outcome IS NULL
+	AND (SELECT h.outcome IS NULL FROM changes h WHERE h.id = changes.batch)`
 
 // settleChange leaves an outcome that is known alone: the first word on a change is the last.
 const settleChange = `UPDATE changes SET outcome = ? WHERE id = ? AND (outcome IS NULL OR outcome = 'unknown') RETURNING reverts`
@@ -103,7 +112,10 @@ func (s *store) insertRow(now time.Time, in contract.Intent, row packed) (int64,
 		return 0, cmp.Or(err, contract.ErrInterrupted)
 	}
 	values[evenIfOthers] = true // they are alive
-	return insertWith(s.insertChange, values)
+	if id, err = insertWith(s.insertChange, values); id == 0 && err == nil {
+		err = contract.ErrInterrupted // by a batch that began just now
+	}
+	return id, err
 }
 
 // evenIfOthers is the index of ?20 among the values of insertChange.

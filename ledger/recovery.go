@@ -34,8 +34,11 @@ const selectOpenAt = `SELECT DISTINCT process FROM changes INDEXED BY changes_op
 WHERE outcome IS NULL AND process <> ?1 AND (path IN (?2, nullif(?3, '')) OR destination IN (?2, nullif(?3, '')))`
 
 // interrupted tells whether a change at one of the places was begun by a process that ended before it could say what
-// became of it.
+// became of it, or belongs to a batch whose end could not be recorded.
 func (s *store) interrupted(ctx context.Context, path, to contract.Path) (bool, error) {
+	if open, err := s.inOpenBatch(ctx, path, to); open || err != nil {
+		return open, err
+	}
 	processes, err := s.openAt(ctx, path, to)
 	if err != nil || len(processes) == 0 {
 		return false, err
@@ -51,6 +54,12 @@ func (s *store) interrupted(ctx context.Context, path, to contract.Path) (bool, 
 		}
 	}
 	return false, nil
+}
+
+func (s *store) inOpenBatch(ctx context.Context, path, to contract.Path) (open bool, err error) {
+	const question = "SELECT EXISTS (" + atOpenBatch + " AND path IN (?1, nullif(?2, '')))"
+	err = s.readers.QueryRowContext(ctx, question, path.String(), to.String()).Scan(&open)
+	return open, err
 }
 
 func (s *store) openAt(ctx context.Context, path, to contract.Path) ([]int64, error) {

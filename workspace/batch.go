@@ -18,8 +18,9 @@ import (
 // swapped one after the other. If a swap meets another program, those before it are swapped back. What the swaps
 // displaced is removed only after the last of them, and the end of the batch is durable before the call is answered.
 //
-// A batch that a crash left open was therefore never acknowledged, and [Workspace.SettleBatch] may end it either way:
-// see there. Until that is done the journal begins no other change at its places.
+// A batch that was left open, by a crash or because its end could not be recorded, was therefore never acknowledged, and
+// [Workspace.SettleBatch] may end it either way: see there. Until that is done the journal begins no other change at its
+// places.
 
 // Member is one edit of a batch.
 type Member struct {
@@ -405,19 +406,18 @@ func (b *batch) end(ctx context.Context, changes []*batchFile) error {
 		return nil
 	}
 	outcomes := map[string]contract.Outcome{}
-	unknown := false
 	for _, f := range changes {
-		o := contract.OutcomeDone
-		if len(b.result.Refused) > 0 {
-			o = contract.OutcomeNotDone
+		switch {
+		case b.isUnknown(f):
+			outcomes[f.change.change.id] = contract.OutcomeUnknown
+		case len(b.result.Refused) > 0:
+			outcomes[f.change.change.id] = contract.OutcomeNotDone
+		default:
+			outcomes[f.change.change.id] = contract.OutcomeDone
 		}
-		if b.isUnknown(f) {
-			o, unknown = contract.OutcomeUnknown, true
-		}
-		outcomes[f.change.change.id] = o
 	}
-	err := b.w.journal.EndBatch(context.WithoutCancel(ctx), b.id, outcomes)
-	if err == nil || len(b.result.Refused) > 0 && !unknown {
+	err := b.record(ctx, outcomes)
+	if err == nil || len(b.result.Refused) > 0 {
 		return nil // what was taken back is found so by whoever settles it
 	}
 	return &envelope.Error{
@@ -426,6 +426,19 @@ func (b *batch) end(ctx context.Context, changes []*batchFile) error {
 		Details: map[string]any{"change_id": b.id},
 		Err:     err,
 	}
+}
+
+// recordings is how often the end of a batch is told, since one that stays open keeps every other change from its places
+// until it is settled.
+const recordings = 3
+
+func (b *batch) record(ctx context.Context, outcomes map[string]contract.Outcome) (err error) {
+	for range recordings {
+		if err = b.w.journal.EndBatch(context.WithoutCancel(ctx), b.id, outcomes); err == nil {
+			return nil
+		}
+	}
+	return err
 }
 
 func (b *batch) isUnknown(f *batchFile) bool {

@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"writ/contract"
 	"writ/envelope"
@@ -271,7 +274,7 @@ func (b *bench) settleBatch(t *testing.T, states [2]crashed) {
 			Undo: []contract.Splice{{Length: 3, New: []byte("old")}}, Temp: temps[i],
 		})
 	}
-	outcomes, err := b.w.SettleBatch(context.Background(), intents, func() (bool, error) { return true, nil })
+	outcomes, err := b.settle(intents)
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
@@ -302,13 +305,221 @@ func (b *bench) settleBatch(t *testing.T, states [2]crashed) {
 	}
 }
 
+// unended is a batch that was left open.
+type unended struct {
+	settled bool // by another process
+	end     func([]contract.Outcome) error
+}
+
+func (u unended) IsOpen() (bool, error)                 { return !u.settled, nil }
+func (u unended) End(outcomes []contract.Outcome) error { return u.end(outcomes) }
+
+// settle settles a batch and returns what was put on record.
+func (b *bench) settle(intents []contract.Intent) (told []contract.Outcome, err error) {
+	err = b.w.SettleBatch(context.Background(), intents, unended{end: func(outcomes []contract.Outcome) error {
+		told = outcomes
+		return nil
+	}})
+	return told, err
+}
+
 func TestSettleBatchThatAnotherProcessSettled(t *testing.T) {
-	b := newBench(t, false, map[string]string{"a": "new"})
-	intents := []contract.Intent{{
-		Kind: contract.ChangeEdit, Path: path(t, "a"), Before: contract.VersionOf([]byte("old")), After: contract.VersionOf([]byte("new")),
-	}}
-	outcomes, err := b.w.SettleBatch(context.Background(), intents, func() (bool, error) { return false, nil })
-	if err != nil || outcomes != nil || b.onDisk("a") != "new" {
+	b := newBench(t, false, map[string]string{"a": "new", "b": "old"})
+	err := b.w.SettleBatch(context.Background(), b.halfMade("a", "b"), unended{settled: true, end: func([]contract.Outcome) error {
+		t.Error("it was put on record again")
+		return nil
+	}})
+	if err != nil || b.onDisk("a") != "new" {
+		t.Errorf("a holds %q, %v", b.onDisk("a"), err)
+	}
+}
+
+// halfMade are the intents of a batch that makes files new that were old.
+func (b *bench) halfMade(names ...string) []contract.Intent {
+	var intents []contract.Intent
+	for i, name := range names {
+		intents = append(intents, contract.Intent{
+			Kind: contract.ChangeEdit, Path: path(b.t, name), Before: contract.VersionOf([]byte("old")), After: contract.VersionOf([]byte("new")),
+			Undo: []contract.Splice{{Length: 3, New: []byte("old")}}, Temp: fmt.Sprintf(".writ-%016x.tmp", i),
+		})
+	}
+	return intents
+}
+
+// One place that is not as it was keeps no other from being taken back, and is itself left alone.
+func TestSettleBatchInOddPlaces(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		files map[string]string // beside a and c
+	}{
+		{"a file stands where the directory was", map[string]string{"d": "a person's"}},
+		{"the directory is a link to another one", map[string]string{"d": "->e", "e/b": "new"}},
+		{"the directory is a link that leads out", map[string]string{"d": "->.."}},
+		{"the directory is gone", nil},
+		{"a link stands in the place", map[string]string{"d/b": "->x", "d/x": "new"}},
+		{"a directory stands in the place", map[string]string{"d/b/x": "x"}},
+		{"the file is too large", map[string]string{"d/b": string(make([]byte, 2<<10))}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			forms(t, func(t *testing.T, portable bool) {
+				files := map[string]string{"a": "new", "c": "old"}
+				maps.Copy(files, c.files)
+				b := newBench(t, portable, files)
+				b.w.options.FileBytes = 1 << 10
+				outcomes, err := b.settle(b.halfMade("a", "d/b", "c"))
+				want := []contract.Outcome{contract.OutcomeNotDone, contract.OutcomeUnknown, contract.OutcomeNotDone}
+				if err != nil || !slices.Equal(outcomes, want) {
+					t.Errorf("got %v, %v", outcomes, err)
+				}
+				b.wantDisk(map[string]string{"a": "old", "c": "old"})
+				for name, text := range c.files {
+					if !strings.HasPrefix(text, "->") && b.onDisk(name) != text {
+						t.Errorf("%s holds %q", name, b.onDisk(name))
+					}
+				}
+			})
+		})
+	}
+}
+
+// What is odd under the temporary name is not ours, and stays.
+func TestSettleBatchWithOddTemporaryFile(t *testing.T) {
+	b := newBench(t, false, map[string]string{"a": "new", "b": "new", ".writ-0000000000000001.tmp": "->a"})
+	outcomes, err := b.settle(b.halfMade("a", "b"))
+	if err != nil || !slices.Equal(outcomes, []contract.Outcome{contract.OutcomeDone, contract.OutcomeDone}) {
 		t.Errorf("got %v, %v", outcomes, err)
 	}
+	b.wantDisk(map[string]string{"a": "new", "b": "new"})
+	if target, err := os.Readlink(filepath.Join(b.root, ".writ-0000000000000001.tmp")); target != "a" {
+		t.Errorf("the link leads to %q, %v", target, err)
+	}
+}
+
+// Without undo data there is no way back, for that file alone.
+func TestSettleBatchWithoutUndoData(t *testing.T) {
+	b := newBench(t, false, map[string]string{"a": "new", "b": "new", "c": "old"})
+	intents := b.halfMade("a", "b", "c")
+	intents[0].Undo = nil
+	outcomes, err := b.settle(intents)
+	want := []contract.Outcome{contract.OutcomeUnknown, contract.OutcomeNotDone, contract.OutcomeNotDone}
+	if err != nil || !slices.Equal(outcomes, want) {
+		t.Errorf("got %v, %v", outcomes, err)
+	}
+	b.wantDisk(map[string]string{"a": "new", "b": "old", "c": "old"})
+	b.wantTidy()
+}
+
+// A fault of the moment leaves the batch open; the other files are taken back, and the next try does the rest.
+func TestSettleBatchOnAFailingDisk(t *testing.T) {
+	b := newBench(t, false, map[string]string{"a": "new", "b": "new", "c": "old"})
+	b.faulty(once("link", refusal))
+	if outcomes, err := b.settle(b.halfMade("a", "b", "c")); err == nil || outcomes != nil {
+		t.Errorf("got %v, %v", outcomes, err)
+	}
+	b.wantDisk(map[string]string{"a": "new", "b": "old", "c": "old"})
+	outcomes, err := b.settle(b.halfMade("a", "b", "c"))
+	want := []contract.Outcome{contract.OutcomeNotDone, contract.OutcomeNotDone, contract.OutcomeNotDone}
+	if err != nil || !slices.Equal(outcomes, want) {
+		t.Errorf("got %v, %v", outcomes, err)
+	}
+	b.wantDisk(map[string]string{"a": "old", "b": "old", "c": "old"})
+	b.wantTidy()
+}
+
+// Until the end is on record, no other change can come to the places.
+func TestSettleBatchRecordsUnderTheLocks(t *testing.T) {
+	b := newBench(t, false, map[string]string{"a": "new", "b": "old"})
+	var during error
+	err := b.w.SettleBatch(context.Background(), b.halfMade("a", "b"), unended{end: func([]contract.Outcome) error {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
+		defer cancel()
+		_, during = b.Replace(ctx, path(t, "a"), contract.VersionOf([]byte("old")), whole("mine"))
+		return nil
+	}})
+	if err != nil || envelope.CodeOf(during).Status() != envelope.Unavailable {
+		t.Errorf("a change meanwhile: %v; settled: %v", during, err)
+	}
+	b.wantDisk(map[string]string{"a": "old", "b": "old"})
+}
+
+// A program that saves into a new file as soon as it is there, as a formatter does, has changed it since. The batch is
+// done, all of it.
+func TestBatchWrittenToOnceSwapped(t *testing.T) {
+	forms(t, func(t *testing.T, portable bool) {
+		b := newBench(t, portable, map[string]string{"a": "old", "b": "old", "c": "old"})
+		b.faulty(once(swapStep(portable), func(make func() error) error {
+			err := make()
+			b.save("a", "formatted on save")
+			return err
+		}))
+		done, err := b.ReplaceAll(context.Background(), members(t, "old", "a", "b", "c"), wholeOf("new"))
+		if err != nil || len(done.Refused) > 0 || len(done.Files) != 3 || done.ChangeID != "batch" {
+			t.Errorf("got %+v, %v", done, err)
+		}
+		b.wantDisk(map[string]string{"a": "formatted on save", "b": "new 1", "c": "new 1"})
+		if !slices.Equal(b.diary.ends, []contract.Outcome{contract.OutcomeDone, contract.OutcomeDone, contract.OutcomeDone}) {
+			t.Errorf("outcomes %v", b.diary.ends)
+		}
+		b.wantTidy()
+	})
+}
+
+// forgetful is a journal that fails to record the end of a batch so often.
+type forgetful struct {
+	*diary
+	failures int
+}
+
+func (f *forgetful) EndBatch(ctx context.Context, id string, outcomes map[string]contract.Outcome) error {
+	if f.failures--; f.failures >= 0 {
+		return errors.New("the database is locked")
+	}
+	return f.diary.EndBatch(ctx, id, outcomes)
+}
+
+func TestEndOfBatchIsToldAgain(t *testing.T) {
+	for failures, want := range map[int]envelope.Code{1: "", recordings - 1: "", recordings: envelope.OutcomeUnknown} {
+		b := newBench(t, false, map[string]string{"a": "old", "b": "old"})
+		b.journal = &forgetful{b.diary, failures}
+		done, err := b.ReplaceAll(context.Background(), members(t, "old", "a", "b"), wholeOf("new"))
+		if envelope.CodeOf(err) != want || (err == nil) != (len(done.Files) == 2) {
+			t.Errorf("%d failures: %+v, %v", failures, done, err)
+		}
+		b.wantDisk(map[string]string{"a": "new 1", "b": "new 1"})
+		if len(b.temps()) > 0 {
+			t.Errorf("left behind: %v", b.temps())
+		}
+	}
+}
+
+// Somebody saves into a file that is about to be taken back. What he wrote is kept, its outcome is unknown, and the
+// other files are as they were.
+func TestBatchIsTakenBackOverASave(t *testing.T) {
+	forms(t, func(t *testing.T, portable bool) {
+		b := newBench(t, portable, map[string]string{"a": "old", "b": "old", "c": "old"})
+		swaps := 0
+		b.faulty(func(step string, make func() error) error {
+			if step != swapStep(portable) {
+				return make()
+			}
+			swaps++
+			switch swaps {
+			case 2:
+				b.save("a", "an hour of work")
+			case 3:
+				return refusal(make)
+			}
+			return make()
+		})
+		done, err := b.ReplaceAll(context.Background(), members(t, "old", "a", "b", "c"), wholeOf("new"))
+		if err != nil || len(done.Files) > 0 || len(done.Refused) != 2 || done.Refused[0].Item != 0 || done.Refused[1].Item != 2 ||
+			envelope.CodeOf(done.Refused[0].Err) != envelope.OutcomeUnknown {
+			t.Errorf("got %+v, %v", done, err)
+		}
+		b.wantDisk(map[string]string{"b": "old", "c": "old"})
+		kept := append(slices.Collect(maps.Values(b.temps())), b.onDisk("a"))
+		if !slices.Contains(kept, "an hour of work") {
+			t.Errorf("kept are %q", kept)
+		}
+	})
 }
