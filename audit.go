@@ -33,11 +33,11 @@ are kept as length and SHA-256 only.
 			if filter.Since, err = parseSince(since, time.Now()); err != nil {
 				return err
 			}
-			h, err := o.open(cmd.Context(), directories)
+			h, err := o.open(directories)
 			if err != nil {
 				return err
 			}
-			defer h.close()
+			defer h.finish()
 			out := cmd.OutOrStdout()
 			show := printAuditLine(out)
 			if !asJSON && isTerminal(out) {
@@ -112,11 +112,11 @@ func newAuditVerify(directories *[]string) *cobra.Command {
 the state directory could make the whole chain anew: against that only a copy kept elsewhere helps.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			h, err := o.open(cmd.Context(), *directories)
+			h, err := o.open(*directories)
 			if err != nil {
 				return err
 			}
-			defer h.close()
+			defer h.finish()
 			v, err := h.ledger.Verify(cmd.Context())
 			if err != nil {
 				return err

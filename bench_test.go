@@ -31,11 +31,11 @@ func benchmarkCall(b *testing.B, tool, arguments string, files map[string][]byte
 		b.Fatal(err)
 	}
 	o := options{profile: "all", state: filepath.Join(base, "state"), policyFile: policy}
-	h, err := o.open(context.Background(), []string{root})
+	h, err := o.open([]string{root})
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer h.close()
+	defer h.finish()
 	var out []byte
 	b.ReportAllocs()
 	for b.Loop() {

@@ -37,11 +37,11 @@ The exit status is 0 if the call was answered "ok" or "succeeded", 1 if it was r
 			if err != nil {
 				return err
 			}
-			h, err := o.open(cmd.Context(), directories)
+			h, err := o.open(directories)
 			if err != nil {
 				return err
 			}
-			defer h.close()
+			defer h.finish()
 			if !h.gate.Has(args[0]) {
 				return fmt.Errorf("there is no tool %q here; `writ tools` lists those that the policy allows", args[0])
 			}

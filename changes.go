@@ -40,11 +40,11 @@ JSON object a line. An outcome "unknown" is that of a change that was cut short 
 					return err
 				}
 			}
-			h, err := o.open(cmd.Context(), directories)
+			h, err := o.open(directories)
 			if err != nil {
 				return err
 			}
-			defer h.close()
+			defer h.finish()
 			list, total, err := h.ledger.Changes(cmd.Context(), filter)
 			if err != nil {
 				return err
@@ -165,11 +165,11 @@ whoever runs this could write there anyway.`,
 			if o.policyFile == "" && len(o.write) == 0 {
 				o.write = []string{"**"}
 			}
-			h, err := o.open(cmd.Context(), directories)
+			h, err := o.open(directories)
 			if err != nil {
 				return err
 			}
-			defer h.close()
+			defer h.finish()
 			if !h.gate.Has("revert_change") {
 				return fmt.Errorf("the policy allows no writing, so nothing can be undone")
 			}

@@ -42,7 +42,7 @@ func startClient(t *testing.T, o options, directories ...string) *client {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	o.keepAlways = true
-	h, err := o.open(ctx, directories)
+	h, err := o.open(directories)
 	if err != nil {
 		t.Fatal(err)
 	}

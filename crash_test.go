@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -253,11 +252,11 @@ func (d *doomed) revert() bool {
 // check starts writ once more and looks at what is left.
 func (c *crash) check() {
 	o := options{profile: "all", state: c.state, write: []string{"**"}}
-	h, err := o.open(context.Background(), []string{c.root})
+	h, err := o.open([]string{c.root})
 	if err != nil {
 		c.Fatal(err)
 	}
-	defer h.close()
+	defer h.finish()
 	if err := h.gate.Recover(c.Context()); err != nil {
 		c.Errorf("recover: %v", err)
 	}

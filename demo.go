@@ -39,11 +39,11 @@ func newDemo() *cobra.Command {
 				return err
 			}
 			o := options{profile: "all", state: filepath.Join(scratch, "state"), write: []string{"projects/**"}}
-			h, err := o.open(cmd.Context(), []string{vault})
+			h, err := o.open([]string{vault})
 			if err != nil {
 				return err
 			}
-			defer h.close()
+			defer h.finish()
 			return demonstrate(cmd.Context(), cmd.OutOrStdout(), h.gate)
 		},
 	}

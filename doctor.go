@@ -23,11 +23,11 @@ func newDoctor() *cobra.Command {
 		RunE: func(cmd *cobra.Command, directories []string) error {
 			out := cmd.OutOrStdout()
 			fmt.Fprintf(out, "writ %s, %s, %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-			h, err := o.open(cmd.Context(), directories)
+			h, err := o.open(directories)
 			if err != nil {
 				return err
 			}
-			defer h.close()
+			defer h.finish()
 			if !h.examine(cmd.Context(), out) {
 				return exitStatus(1)
 			}

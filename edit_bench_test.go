@@ -67,7 +67,7 @@ func replaceDurably(name string, data []byte) error {
 func benchHouse(b *testing.B) (*house, string) {
 	root := b.TempDir()
 	o := options{profile: "all", state: b.TempDir(), write: []string{"**"}}
-	h, err := o.open(context.Background(), []string{root})
+	h, err := o.open([]string{root})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -38,11 +38,11 @@ func newIndexCommand(use, short string, run func(ctx context.Context, out io.Wri
 		Use:   use + " [DIR…]",
 		Short: short,
 		RunE: func(cmd *cobra.Command, directories []string) error {
-			h, err := o.open(cmd.Context(), directories)
+			h, err := o.open(directories)
 			if err != nil {
 				return err
 			}
-			defer h.close()
+			defer h.finish()
 			if h.gate.Index() == nil {
 				return errNoIndex
 			}

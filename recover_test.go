@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -55,7 +54,7 @@ func openCut(t *testing.T) (h *house, root string) {
 	t.Helper()
 	root, state := cutShort(t)
 	o := options{profile: "all", state: state, write: []string{"**"}}
-	h, err := o.open(context.Background(), []string{root})
+	h, err := o.open([]string{root})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +136,7 @@ func TestDoctorNamesWhatIsUnknown(t *testing.T) {
 		t.Errorf("serve: %+v", got)
 	}
 	o := options{profile: "all", state: state}
-	h, err := o.open(context.Background(), []string{root})
+	h, err := o.open([]string{root})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,11 +30,11 @@ envelope instead.
   writ search '"exact phrase" tag:project path:2026/'`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, words []string) error {
-			h, err := o.open(cmd.Context(), directories)
+			h, err := o.open(directories)
 			if err != nil {
 				return err
 			}
-			defer h.close()
+			defer h.finish()
 			query := strings.Join(words, " ")
 			arguments := append(envelope.AppendString([]byte(`{"query":`), query), '}')
 			if asJSON {

@@ -24,11 +24,11 @@ their names: the first segment of a path says which one is meant.
   writ serve --write 'docs/**' --ask 'src/**' .        docs may be written, src after a person's yes
   writ serve --policy writ.yaml --http 127.0.0.1:7411  as the policy says, over HTTP`,
 		RunE: func(cmd *cobra.Command, directories []string) error {
-			h, err := o.open(cmd.Context(), directories)
+			h, err := o.open(directories)
 			if err != nil {
 				return err
 			}
-			defer h.close()
+			defer h.finish()
 			h.settle(cmd.Context())
 			s := server.New(server.OfGate(h.gate), server.Info{Name: "writ", Version: version(), StructuredReads: o.structured, Log: h.log})
 			if address != "" {

@@ -63,8 +63,15 @@ func (h *house) close() error {
 	return errors.Join(h.gate.Close(), h.ledger.Close(), h.files.Close())
 }
 
+// finish closes everything at the end of a command.
+func (h *house) finish() {
+	if err := h.close(); err != nil {
+		h.log.Error("not all could be put on record", "error", err)
+	}
+}
+
 // open reads the policy and opens the directories; those on the command line replace the policy's.
-func (o *options) open(ctx context.Context, directories []string) (*house, error) {
+func (o *options) open(directories []string) (*house, error) {
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	rules, err := o.compile(directories)
 	if err != nil {

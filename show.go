@@ -143,11 +143,11 @@ func newPolicyExplain() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			h, err := o.open(cmd.Context(), directories)
+			h, err := o.open(directories)
 			if err != nil {
 				return err
 			}
-			defer h.close()
+			defer h.finish()
 			for _, line := range h.policy.Explain(path, h.files.Ignored(path)).Lines() {
 				fmt.Fprintln(cmd.OutOrStdout(), line)
 			}

@@ -56,11 +56,11 @@ func TestUndoIsTheIdentity(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := options{profile: "all", state: filepath.Join(base, "state"), write: []string{"**"}, keepAlways: true}
-	h, err := o.open(context.Background(), []string{root})
+	h, err := o.open([]string{root})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer h.close()
+	defer h.finish()
 	n := 0
 	rapid.Check(t, func(r *rapid.T) {
 		n++

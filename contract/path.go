@@ -22,38 +22,36 @@ type Path struct{ s string }
 // ParsePath returns name as a Path, or an Error of code path-not-allowed. The grammar is that of io/fs.ValidPath
 // without ".", and without anything that another system reads as absolute or as a step up.
 func ParsePath(name string) (Path, error) {
-	refuse := func(why string) (Path, error) {
-		return Path{}, &envelope.Error{
-			Code:    envelope.PathNotAllowed,
-			Message: "The path " + Quote(name) + " is not allowed: " + why,
-		}
-	}
 	switch {
 	case name == "":
-		return refuse("it is empty. Give a path relative to the root, such as docs/plan.md.")
+		return Path{}, notAllowedPath(name, "it is empty. Give a path relative to the root, such as docs/plan.md.")
 	case len(name) > MaxPath:
-		return refuse(fmt.Sprintf("it has more than %d bytes.", MaxPath))
+		return Path{}, notAllowedPath(name, fmt.Sprintf("it has more than %d bytes.", MaxPath))
 	case !utf8.ValidString(name):
-		return refuse("it is not valid UTF-8.")
+		return Path{}, notAllowedPath(name, "it is not valid UTF-8.")
 	case strings.IndexByte(name, 0) >= 0:
-		return refuse("it holds a NUL character.")
+		return Path{}, notAllowedPath(name, "it holds a NUL character.")
 	case isAbsolute(name):
-		_, err := refuse("it is absolute. Give a path relative to the root, such as docs/plan.md.")
-		return Path{}, err.(*envelope.Error).With("path", name) // for the gate, which may know the relative form
+		// The path goes along for the gate, which may know the relative form.
+		return Path{}, notAllowedPath(name, "it is absolute. Give a path relative to the root, such as docs/plan.md.").With("path", name)
 	}
 	for segment := range strings.SplitSeq(name, "/") {
 		switch {
 		case segment == "":
-			return refuse("it has an empty segment. Write one slash between names and none at the end.")
+			return Path{}, notAllowedPath(name, "it has an empty segment. Write one slash between names and none at the end.")
 		case segment == "." || segment == "..":
-			return refuse("it has a " + segment + " segment. Name the place itself, relative to the root.")
+			return Path{}, notAllowedPath(name, "it has a "+segment+" segment. Name the place itself, relative to the root.")
 		case len(segment) > MaxSegment:
-			return refuse(fmt.Sprintf("one of its names has more than %d bytes.", MaxSegment))
+			return Path{}, notAllowedPath(name, fmt.Sprintf("one of its names has more than %d bytes.", MaxSegment))
 		case climbs(segment):
-			return refuse(`it steps up with a backslash. Separate names with "/".`)
+			return Path{}, notAllowedPath(name, `it steps up with a backslash. Separate names with "/".`)
 		}
 	}
 	return Path{name}, nil
+}
+
+func notAllowedPath(name, why string) *envelope.Error {
+	return envelope.Errorf(envelope.PathNotAllowed, "The path %s is not allowed: %s", Quote(name), why)
 }
 
 // isAbsolute also knows the absolute forms of Windows, so that C:\x is refused and not taken for a name.

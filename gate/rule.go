@@ -49,8 +49,8 @@ func (r *secretRule) study() {
 	if err != nil {
 		panic("gate: the rule " + r.ID + ": " + err.Error())
 	}
-	bounded := false
-	if r.most, bounded = longest(tree); !bounded || r.most > maxMatch {
+	most, bounded := longest(tree)
+	if r.most = most; !bounded || most > maxMatch {
 		r.most, r.sprawls = maxMatch, sprawls(tree)
 	}
 	heads, ok := headsOf([]*syntax.Regexp{tree}, head{})

@@ -70,7 +70,7 @@ type atom struct {
 
 // atomsOf cuts folded text into the tokens that must be there for it to occur. The last character of a run stands alone
 // only where it is all there is: a token starts with it wherever it occurs, so it is asked for as a prefix.
-func atomsOf(folded string, prefix bool) []atom {
+func atomsOf(folded string) []atom {
 	var atoms []atom
 	t := tokenizer{text: []byte(folded)}
 	runEnd := -1 // where the pair before ends
@@ -83,9 +83,6 @@ func atomsOf(folded string, prefix bool) []atom {
 			runEnd = t.end
 		}
 		atoms = append(atoms, atom{string(t.token), single})
-	}
-	if prefix && len(atoms) > 0 {
-		atoms[len(atoms)-1].prefix = true
 	}
 	return atoms
 }

@@ -202,7 +202,7 @@ func (p *queryParser) takePhrase() bool {
 	p.rest = after
 	p.spoken = append(p.spoken, text)
 	folded := strings.TrimSpace(fold(text))
-	p.query.add(term{needle: newNeedle(folded, false), kind: quoted}, atomsOf(folded, false))
+	p.query.add(term{needle: newNeedle(folded, false), kind: quoted}, atomsOf(folded))
 	return true
 }
 
@@ -222,12 +222,12 @@ func (p *queryParser) addWord(text string) {
 	core := trimPunctuation(text)
 	if slices.Contains([]string{"AND", "OR", "NOT", "NEAR"}, core) {
 		folded := fold(core)
-		p.query.add(term{needle: newNeedle(folded, false), kind: noise}, atomsOf(folded, false))
+		p.query.add(term{needle: newNeedle(folded, false), kind: noise}, atomsOf(folded))
 		return
 	}
 	if tag, found := strings.CutPrefix(core, "#"); found && tagSize([]byte(tag)) == len(tag) {
 		folded := fold(tag)
-		p.query.add(term{needle: newNeedle(folded, false), kind: tagged}, atomsOf(folded, false))
+		p.query.add(term{needle: newNeedle(folded, false), kind: tagged}, atomsOf(folded))
 		return
 	}
 	for piece := range splitScripts(fold(text)) {
@@ -238,7 +238,7 @@ func (p *queryParser) addWord(text string) {
 func (p *queryParser) addPiece(piece string) {
 	text := trimPunctuation(piece)
 	starred := strings.HasSuffix(strings.TrimRight(piece, `.,;:!?"')]}>`), "*")
-	atoms := atomsOf(text, false)
+	atoms := atomsOf(text)
 	if len(atoms) == 0 {
 		return
 	}
@@ -277,7 +277,7 @@ func trimPunctuation(s string) string {
 // cutQuoted cuts the text in quotes at the start of s. A quote that nothing closes is plain input.
 func cutQuoted(s string) (text, after string, ok bool) {
 	first, size := utf8.DecodeRuneInString(s)
-	closing := ""
+	var closing string
 	switch first {
 	case '"', '“', '”', '„':
 		closing = `"“”`

@@ -352,8 +352,8 @@ func TestSessionsAreBounded(t *testing.T) {
 	now := time.Now()
 	x.listener.sessions.now = func() time.Time { now = now.Add(time.Millisecond); return now }
 	oldest := x.listener.sessions.Generate()
-	busy, ok := x.listener.sessions.Generate(), true
-	if _, ok = x.listener.sessions.enter(busy); !ok {
+	busy := x.listener.sessions.Generate()
+	if _, ok := x.listener.sessions.enter(busy); !ok {
 		t.Fatal("the session is not there")
 	}
 	for range maxSessions {
