@@ -2,7 +2,11 @@ package workspace
 
 import (
 	"io/fs"
+
+	"golang.org/x/sys/unix"
 )
+
+const errNoAttribute = unix.ENODATA
 
 func linkCountNative(info fs.FileInfo) uint64 {
 	if o, ok := info.(*objectInfo); ok {

@@ -2,4 +2,4 @@
 
 package workspace
 
-func carryAttributes(_, _ int) error { return nil }
+func carryAttributes(_, _ int, _ bool) ([]string, error) { return nil, nil }

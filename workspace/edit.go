@@ -22,6 +22,8 @@ import (
 var (
 	// errNoExchange tells that the file system can't swap two entries in one step.
 	errNoExchange = errors.New("the file system offers no exchange")
+	// errAccessList tells that a new file may not have the access list of the one before.
+	errAccessList = errors.New("the access list may not be given to the new file")
 	// errReadBack tells that a new file does not hold what was written to it.
 	errReadBack = errors.New("what was written reads back as something else")
 	// errNoUnnamed tells that the file system can't hold a file without a name.
@@ -216,9 +218,10 @@ func ignoreEOF(err error) error {
 type staged struct {
 	dir     editDir
 	f       *os.File
-	name    string // the temporary name
-	named   bool   // it stands under name
-	drafted bool   // it stands under the draft's name
+	name    string   // the temporary name
+	named   bool     // it stands under name
+	drafted bool     // it stands under the draft's name
+	notKept []string // what of the facts about the file before it may not have; there once it is written
 	written chan error
 }
 
@@ -264,7 +267,8 @@ func (s *staged) fill(content pieces, like *os.File) error {
 		return err
 	}
 	if like != nil {
-		if err := carryOver(like, s.f); err != nil {
+		var err error
+		if s.notKept, err = carryOver(like, s.f); err != nil {
 			return err
 		}
 	}

@@ -50,11 +50,7 @@ func (d *linuxDir) moveTo(name string, to editDir, as string) error {
 	if err != unix.EINVAL && err != unix.ENOSYS && err != unix.EOPNOTSUPP {
 		return err
 	}
-	// A hard link never replaces either; for a moment the file has both names.
-	if err := unix.Linkat(d.fd, name, other.fd, as, 0); err != nil {
-		return err
-	}
-	return unix.Unlinkat(d.fd, name, 0)
+	return moveByLink(d.fd, name, other.fd, as)
 }
 
 func (d *linuxDir) replace(name, over string) error { return unix.Renameat(d.fd, name, d.fd, over) }
@@ -80,11 +76,11 @@ func (d *linuxDir) writable(name string) error {
 	return nil
 }
 
-// sync makes the entries durable. A directory that may be changed but not read can't be synced; there is no other way.
+// sync makes the entries durable.
 func (d *linuxDir) sync() error {
 	fd, err := openat2(d.fd, ".", unix.O_RDONLY|unix.O_DIRECTORY)
 	if err == unix.EACCES {
-		return nil
+		return d.syncAll()
 	}
 	if err != nil {
 		return err
@@ -94,6 +90,17 @@ func (d *linuxDir) sync() error {
 		return err
 	}
 	return nil
+}
+
+// syncAll makes durable all that is on the file system of a directory that may be changed but not read, by way of a file
+// in it.
+func (d *linuxDir) syncAll() error {
+	f, err := d.unnamed(0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return unix.Syncfs(int(f.Fd()))
 }
 
 func (d *linuxDir) identity() (string, error) {

@@ -37,6 +37,8 @@ func reasonFor(err error) (envelope.Code, string) {
 		return envelope.Permission, "can't be changed: the file system is mounted read-only, so the operating system gives no permission."
 	case errors.Is(err, syscall.EBUSY):
 		return envelope.Permission, "can't be changed: it is busy, or it is a mount of its own. The operating system gives no permission to replace it."
+	case errors.Is(err, errAccessList):
+		return envelope.Permission, "can't be changed: its access list can't be kept, and without it others could get at the file."
 	case errors.Is(err, fs.ErrPermission):
 		return envelope.Permission, "can't be used: the operating system gives no permission."
 	case errors.Is(err, syscall.ENOTDIR):

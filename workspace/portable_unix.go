@@ -3,6 +3,7 @@
 package workspace
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -21,24 +22,51 @@ func sameDevice(a, b fs.FileInfo) bool {
 	return !ok1 || !ok2 || x.Dev == y.Dev
 }
 
-// moveEntry renames an entry without replacing. Where the system has no call for it, a hard link does: for a moment the
-// file has both names. A file system without hard links gets a rename after a look.
+// moveEntry renames an entry without replacing.
 func moveEntry(from *portableDir, name string, to *portableDir, as string) error {
 	a, b := int(from.f.Fd()), int(to.f.Fd())
 	if err := renameExclusively(a, name, b, as); err != errNoExchange {
 		return err
 	}
-	switch err := unix.Linkat(a, name, b, as, 0); err {
+	return moveByLink(a, name, b, as)
+}
+
+// moveByLink renames an entry without replacing where the system has no call for it: a hard link never replaces either.
+// For a moment the file has both names; if it can't lose the old one, it loses the new one. A file system without hard
+// links gets a rename after a look.
+func moveByLink(from int, name string, to int, as string) error {
+	switch err := unix.Linkat(from, name, to, as, 0); err {
 	case nil:
-		return unix.Unlinkat(a, name, 0)
 	case unix.EPERM, unix.EOPNOTSUPP, unix.ENOSYS:
+		return moveAfterALook(from, name, to, as)
 	default:
 		return err
 	}
-	if _, err := to.root.Lstat(as); err == nil {
-		return fs.ErrExist
+	if !sameEntry(from, name, to, as) {
+		return nil // another program has put a file of its own under the old name, which is free of ours thereby
 	}
-	return unix.Renameat(a, name, b, as)
+	if err := unix.Unlinkat(from, name, 0); err != nil && err != unix.ENOENT {
+		return errors.Join(err, unix.Unlinkat(to, as, 0))
+	}
+	return nil
+}
+
+func sameEntry(a int, name string, b int, as string) bool {
+	var x, y unix.Stat_t
+	return unix.Fstatat(a, name, &x, unix.AT_SYMLINK_NOFOLLOW) == nil && unix.Fstatat(b, as, &y, unix.AT_SYMLINK_NOFOLLOW) == nil &&
+		x.Dev == y.Dev && x.Ino == y.Ino
+}
+
+func moveAfterALook(from int, name string, to int, as string) error {
+	var st unix.Stat_t
+	switch err := unix.Fstatat(to, as, &st, unix.AT_SYMLINK_NOFOLLOW); err {
+	case unix.ENOENT:
+		return unix.Renameat(from, name, to, as)
+	case nil:
+		return fs.ErrExist
+	default:
+		return err
+	}
 }
 
 // removeDirectory removes an empty directory, and nothing else whatever takes its place.
@@ -79,24 +107,47 @@ func linkCount(info fs.FileInfo) uint64 {
 }
 
 // carryOver gives a new file the owner, mode and extended attributes of another; access lists are among the latter on
-// Linux. An owner that may not be given is left, and then the bits that would lend his rights are left too.
-func carryOver(from, to *os.File) error {
+// Linux. It tells what may not be given. An owner that may not be given is left, and then the bits that would lend his
+// rights, or those of his group, to somebody else are left too. Without its access list a file could be open to more
+// than it was, so that is an error.
+func carryOver(from, to *os.File) (lost []string, err error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(int(from.Fd()), &st); err != nil {
-		return err
+		return nil, err
 	}
 	mode := uint32(st.Mode) & 0o7777
+	groupKept := true
 	if err := unix.Fchown(int(to.Fd()), int(st.Uid), int(st.Gid)); err != nil {
 		if err != unix.EPERM {
-			return err
+			return nil, err
 		}
-		if unix.Fchown(int(to.Fd()), -1, int(st.Gid)) != nil {
-			mode &^= unix.S_ISGID
+		if groupKept = unix.Fchown(int(to.Fd()), -1, int(st.Gid)) == nil; !groupKept {
+			mode = withoutGroup(mode)
 		}
 		mode &^= unix.S_ISUID
+		lost = lostOwner(to, &st)
 	}
 	if err := unix.Fchmod(int(to.Fd()), mode); err != nil {
-		return err
+		return nil, err
 	}
-	return carryAttributes(int(from.Fd()), int(to.Fd()))
+	attributes, err := carryAttributes(int(from.Fd()), int(to.Fd()), groupKept)
+	return append(lost, attributes...), err
+}
+
+// withoutGroup returns a mode that gives a group no more than everybody.
+func withoutGroup(mode uint32) uint32 {
+	const group = 0o070
+	return mode&^(unix.S_ISGID|group) | mode&group&(mode<<3)
+}
+
+// lostOwner tells which of the two owners a file did not get.
+func lostOwner(f *os.File, want *unix.Stat_t) (lost []string) {
+	var got unix.Stat_t
+	if unix.Fstat(int(f.Fd()), &got) != nil || got.Uid != want.Uid {
+		lost = append(lost, "owner")
+	}
+	if got.Gid != want.Gid {
+		lost = append(lost, "group")
+	}
+	return lost
 }

@@ -43,6 +43,6 @@ func directoryIdentity(d *portableDir) (string, error) {
 func linkCount(fs.FileInfo) uint64 { return 1 }
 
 // carryOver does nothing: a new file inherits the access list of its directory.
-func carryOver(_, _ *os.File) error { return nil }
+func carryOver(_, _ *os.File) ([]string, error) { return nil, nil }
 
 func exchangeEntries(*os.File, string, string) error { return errNoExchange }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"writ/contract"
 	"writ/envelope"
@@ -77,6 +78,7 @@ type replacement struct {
 	staged  *staged
 	change  *change
 	undo    []contract.Splice
+	notKept []string // see staged
 	result  Written
 }
 
@@ -152,6 +154,7 @@ func (r *replacement) ready(ctx context.Context) error {
 	if err := s.wait(); err != nil {
 		return stageFault(err, t.quoted())
 	}
+	r.notKept = s.notKept
 	if err := s.giveName(); err != nil {
 		return stageFault(err, t.quoted())
 	}
@@ -331,6 +334,9 @@ func (r *replacement) conclude() {
 	if linkCount(t.fact) > 1 {
 		r.result.Warnings = append(r.result.Warnings, hardLinkBroken(t.quoted(), linkCount(t.fact)-1))
 	}
+	if len(r.notKept) > 0 {
+		r.result.Warnings = append(r.result.Warnings, factsLost(t.quoted(), r.notKept))
+	}
 	r.w.remember(r.result)
 }
 
@@ -366,6 +372,15 @@ func hardLinkBroken(place string, others uint64) envelope.Warning {
 		Code:    envelope.HardLinkBroken,
 		Message: fmt.Sprintf("%s had %d other names (hard links). They keep the old content.", place, others),
 		Details: map[string]any{"other_names": others},
+	}
+}
+
+func factsLost(place string, lost []string) envelope.Warning {
+	return envelope.Warning{
+		Code: envelope.WeakGuarantee,
+		Message: fmt.Sprintf("The operating system did not let %s keep its %s. A person who may should look at who can use the file now.",
+			place, strings.Join(lost, ", its ")),
+		Details: map[string]any{"lost": lost},
 	}
 }
 

@@ -241,6 +241,9 @@ func TestRootNames(t *testing.T) {
 		w.Close()
 		t.Error("a state directory inside the root: no error")
 	}
+	if _, err := os.Lstat(filepath.Join(d, "state")); err == nil {
+		t.Error("a state directory inside the root: it was made")
+	}
 }
 
 func TestRootThatIsALink(t *testing.T) {

@@ -3,10 +3,13 @@ package workspace
 import (
 	"bytes"
 	"context"
+	"errors"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -404,5 +407,183 @@ func TestReadDescriptorOfGrowingSize(t *testing.T) {
 	st.Size = 10 // as if it had grown since
 	if _, err := readDescriptor(fd, &st, 1<<20); err != errMoved {
 		t.Errorf("got %v", err)
+	}
+}
+
+// benchAsNobody returns a bench that a user without rights can use.
+func benchAsNobody(t *testing.T, files map[string]string) *bench {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give files to others")
+	}
+	b := newBench(t, false, files)
+	for at := b.root; at != "/tmp" && at != "/"; at = filepath.Dir(at) {
+		if err := os.Chmod(at, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	state := b.w.options.State
+	for _, name := range []string{b.root, filepath.Dir(state), state, filepath.Join(state, "locks")} {
+		if err := os.Chmod(name, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b
+}
+
+func (b *bench) give(name string, uid, gid int, mode os.FileMode) {
+	b.t.Helper()
+	name = filepath.Join(b.root, name)
+	if err := errors.Join(os.Chown(name, uid, gid), os.Chmod(name, mode)); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// What a file's group may do is not for the group of whoever edits it.
+func TestReplaceLendsNoRights(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		uid, gid int
+		mode     os.FileMode
+		want     os.FileMode
+		lost     []string
+	}{
+		{"another group", 65534, 2345, 0o664, 0o644, []string{"group"}},
+		{"another group, which may do less than everybody", 65534, 2345, 0o646, 0o646, []string{"group"}},
+		{"a group that may do all", 65534, 2345, 0o670 | os.ModeSetgid, 0o600, []string{"group"}},
+		{"another owner and group", 1234, 2345, 0o666 | os.ModeSetuid, 0o666, []string{"owner", "group"}},
+		{"another owner", 1234, 65534, 0o662, 0o662, []string{"owner"}},
+		{"his own", 65534, 65534, 0o660, 0o660, nil},
+	} {
+		b := benchAsNobody(t, map[string]string{"f": "old"})
+		b.give("f", c.uid, c.gid, c.mode)
+		t.Run(c.name, func(t *testing.T) {
+			asNobody(t)
+			done, err := b.put("f", "old", "new")
+			if err != nil {
+				t.Fatal(err)
+			}
+			info, err := os.Stat(filepath.Join(b.root, "f"))
+			if err != nil || info.Mode() != c.want {
+				t.Errorf("mode %v, %v, want %v", info.Mode(), err, c.want)
+			}
+			var lost []string
+			for _, w := range done.Warnings {
+				lost, _ = w.Details["lost"].([]string)
+			}
+			if !slices.Equal(lost, c.lost) {
+				t.Errorf("warnings %v, want of %v", done.Warnings, c.lost)
+			}
+		})
+	}
+}
+
+// accessList is an access list by which its group and one more user may write, as the kernel has it.
+var accessList = []byte{2, 0, 0, 0,
+	1, 0, 6, 0, 255, 255, 255, 255, // the owner
+	2, 0, 6, 0, 210, 4, 0, 0, // user 1234
+	4, 0, 6, 0, 255, 255, 255, 255, // the group
+	16, 0, 6, 0, 255, 255, 255, 255, // the mask
+	32, 0, 4, 0, 255, 255, 255, 255, // the others
+}
+
+func TestReplaceKeepsAccessList(t *testing.T) {
+	const attributeName = "system.posix_acl_access"
+	for _, c := range []struct {
+		name string
+		gid  int
+		code envelope.Code
+	}{{"his own group", 65534, ""}, {"another group", 2345, envelope.Permission}} {
+		b := benchAsNobody(t, map[string]string{"f": "old"})
+		b.give("f", 65534, c.gid, 0o664)
+		name := filepath.Join(b.root, "f")
+		if err := unix.Setxattr(name, attributeName, accessList, 0); err != nil {
+			t.Skip(err)
+		}
+		t.Run(c.name, func(t *testing.T) {
+			asNobody(t)
+			_, err := b.put("f", "old", "new")
+			wantErr(t, err, c.code)
+			want := map[bool]string{true: "new", false: "old"}[c.code == ""]
+			kept := make([]byte, 100)
+			n, err := unix.Getxattr(name, attributeName, kept)
+			if err != nil || !bytes.Equal(kept[:n], accessList) || b.onDisk("f") != want {
+				t.Errorf("the list is %v, %v; the file holds %q", kept[:max(n, 0)], err, b.onDisk("f"))
+			}
+			b.wantTidy()
+		})
+	}
+}
+
+// A directory that may be changed and not read is made durable all the same, or it is told that it could not be.
+func TestSyncOfUnreadableDirectory(t *testing.T) {
+	b := benchAsNobody(t, map[string]string{"d/f": "old", "e/": ""})
+	b.give("d", 65534, 65534, 0o300)
+	b.give("d/f", 65534, 65534, 0o644)
+	b.give("e", 65534, 65534, 0o100)
+	t.Run("as nobody", func(t *testing.T) { syncUnreadable(t, b) })
+}
+
+func syncUnreadable(t *testing.T, b *bench) {
+	asNobody(t)
+	if _, err := b.put("d/f", "old", "new"); err != nil {
+		t.Error(err)
+	}
+	q, err := b.w.question(anyone{}, path(t, "e/f"), Write)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := q.root.tree.parent(context.Background(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer at.dir.Close()
+	if err := at.dir.sync(); err == nil {
+		t.Error("what can't be made durable is said to be")
+	}
+}
+
+// A file that can't lose its old name does not get the new one.
+func TestMoveByLink(t *testing.T) {
+	top := t.TempDir()
+	open := func(name string) int {
+		fd, err := unix.Open(filepath.Join(top, name), unix.O_PATH|unix.O_DIRECTORY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { unix.Close(fd) })
+		return fd
+	}
+	plant(t, top, map[string]string{"a/f": "text", "b/taken": "there"})
+	a, b := open("a"), open("b")
+	if err := moveByLink(a, "f", b, "taken"); !errors.Is(err, fs.ErrExist) {
+		t.Error(err)
+	}
+	if err := moveByLink(a, "f", b, "g"); err != nil {
+		t.Error(err)
+	}
+	if err := moveAfterALook(b, "g", b, "taken"); !errors.Is(err, fs.ErrExist) {
+		t.Error(err)
+	}
+	if err := moveAfterALook(b, "g", a, "f"); err != nil {
+		t.Error(err)
+	}
+	t.Run("as nobody", func(t *testing.T) {
+		if os.Geteuid() != 0 {
+			t.Skip("only root can give files to others")
+		}
+		if err := errors.Join(os.Chown(filepath.Join(top, "a/f"), 65534, 65534), os.Chmod(filepath.Join(top, "b"), 0o777)); err != nil {
+			t.Fatal(err)
+		}
+		asNobody(t)
+		if err := moveByLink(a, "f", b, "g"); err == nil {
+			t.Error("no error")
+		}
+	})
+	if _, err := os.Lstat(filepath.Join(top, "b/g")); err == nil {
+		t.Error("the file has both names")
+	}
+	if _, err := os.Lstat(filepath.Join(top, "a/f")); err != nil {
+		t.Error(err)
 	}
 }

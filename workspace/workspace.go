@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -111,6 +112,9 @@ func Open(o Options) (*Workspace, error) {
 	if o.FileBytes == 0 {
 		o.FileBytes = defaultFileBytes
 	}
+	if err := o.checkState(); err != nil {
+		return nil, err
+	}
 	locks, err := newLocks(o.State)
 	if err != nil {
 		return nil, fmt.Errorf("open workspace: %w", err)
@@ -123,28 +127,26 @@ func Open(o Options) (*Workspace, error) {
 		}
 		w.roots = append(w.roots, &root{name: r.Name, tree: t, ignores: newIgnores(t)})
 	}
-	if err := w.checkState(); err != nil {
-		return nil, errors.Join(err, w.Close())
-	}
 	return w, nil
 }
 
-// checkState returns an error if the state directory lies in a root, where a caller could reach it.
-func (w *Workspace) checkState() error {
-	if w.options.State == "" {
+// checkState returns an error if the state directory lies in a root, where a caller could reach it, or would if it were
+// made.
+func (o *Options) checkState() error {
+	if o.State == "" {
 		return nil
 	}
-	directory, err := filepath.Abs(w.options.State)
+	directory, err := filepath.Abs(o.State)
 	if err == nil {
-		directory, err = filepath.EvalSymlinks(directory)
+		directory, err = nearest(directory)
 	}
 	if err != nil {
 		return fmt.Errorf("open workspace: state directory: %w", err)
 	}
-	for _, r := range w.options.Roots {
+	for _, r := range o.Roots {
 		for at := directory; ; at = filepath.Dir(at) {
 			if sameDirectory(at, r.Dir) {
-				return fmt.Errorf("open workspace: the state directory %s is inside the root %s", w.options.State, r.Dir)
+				return fmt.Errorf("open workspace: the state directory %s is inside the root %s", o.State, r.Dir)
 			}
 			if at == filepath.Dir(at) {
 				break
@@ -152,6 +154,17 @@ func (w *Workspace) checkState() error {
 		}
 	}
 	return nil
+}
+
+// nearest returns the directory, links followed, or the nearest one above it that is there.
+func nearest(directory string) (string, error) {
+	for {
+		real, err := filepath.EvalSymlinks(directory)
+		if !errors.Is(err, fs.ErrNotExist) || directory == filepath.Dir(directory) {
+			return real, err
+		}
+		directory = filepath.Dir(directory)
+	}
 }
 
 func sameDirectory(a, b string) bool {

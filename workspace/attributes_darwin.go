@@ -1,0 +1,5 @@
+package workspace
+
+import "golang.org/x/sys/unix"
+
+const errNoAttribute = unix.ENOATTR
