@@ -165,13 +165,9 @@ func (g *Gate) namesOf(ctx context.Context, k *call) []string {
 	if id == "" || g.ledger == nil {
 		return names
 	}
-	c, _, err := g.ledger.Change(ctx, id)
+	changes, err := g.ledger.Parts(ctx, id)
 	if err != nil {
 		return names
-	}
-	changes := []contract.Change{c}
-	if parts, err := g.ledger.Batch(ctx, id); err == nil {
-		changes = append(changes, parts...)
 	}
 	for _, c := range changes {
 		for _, p := range []contract.Path{c.Path, c.To} {

@@ -17,24 +17,34 @@ type changeLog struct {
 	files  workspace.Reader
 }
 
-// Changes returns the changes at path or below it, newest first, and how many there are in all.
+// Changes returns the changes at path or below it, newest first, and how many there are in all. The ledger pages them
+// itself, unless some are of places that the caller may not read.
 func (l changeLog) Changes(ctx context.Context, path contract.Path, offset, limit int) ([]contract.Change, int, error) {
-	all, _, err := l.ledger.Changes(ctx, ledger.Filter{Path: path})
+	places, err := l.ledger.Places(ctx, ledger.Filter{Path: path})
 	if err != nil {
 		return nil, 0, err
 	}
-	var visible []contract.Change
-	for _, c := range all {
-		if l.mayRead(c) {
-			visible = append(visible, c)
+	if all(places, l.mayReadPlaces) {
+		page, total, err := l.ledger.Changes(ctx, ledger.Filter{Path: path, Offset: offset, Limit: limit})
+		if err != nil || all(page, l.mayRead) { // one may have come just now
+			return page, total, err
 		}
 	}
+	every, _, err := l.ledger.Changes(ctx, ledger.Filter{Path: path})
+	if err != nil {
+		return nil, 0, err
+	}
+	visible := slices.DeleteFunc(every, func(c contract.Change) bool { return !l.mayRead(c) })
 	from := min(offset, len(visible))
 	return visible[from:min(from+limit, len(visible))], len(visible), nil
 }
 
 func (l changeLog) mayRead(c contract.Change) bool {
-	return l.files.Judge(workspace.Read, c.Path) == nil && (c.To.IsTop() || l.files.Judge(workspace.Read, c.To) == nil)
+	return l.mayReadPlaces(ledger.Places{Path: c.Path, To: c.To})
+}
+
+func (l changeLog) mayReadPlaces(p ledger.Places) bool {
+	return l.files.Judge(workspace.Read, p.Path) == nil && (p.To.IsTop() || l.files.Judge(workspace.Read, p.To) == nil)
 }
 
 // Undo returns what it takes to undo a change. One of a place that the caller may not read is unknown to him.

@@ -91,6 +91,62 @@ func (l *Ledger) Batch(ctx context.Context, batchID string) ([]contract.Change, 
 	return changes, nil
 }
 
+// Parts returns the change and, of a batch, all that it stands for, in the order in which they were begun and without
+// their undo data.
+func (l *Ledger) Parts(ctx context.Context, changeID string) ([]contract.Change, error) {
+	id, err := parseName(changeID)
+	if err != nil {
+		return nil, err
+	}
+	s, err := l.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	changes, err := s.query(ctx, "(id = ?1 OR batch = ?1) AND outcome IS NOT 'not-done' ORDER BY id", id)
+	if err != nil {
+		return nil, l.fail(s, err)
+	}
+	return changes, nil
+}
+
+// Places are the places of changes.
+type Places struct{ Path, To contract.Path }
+
+// Places returns the places of all changes that the filter chooses, each pair once. Its bounds do not matter.
+func (l *Ledger) Places(ctx context.Context, f Filter) ([]Places, error) {
+	s, err := l.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	places, err := s.places(ctx, f)
+	if err != nil {
+		return nil, l.fail(s, err)
+	}
+	return places, nil
+}
+
+func (s *store) places(ctx context.Context, f Filter) ([]Places, error) {
+	where, args := f.condition()
+	rows, err := s.readers.QueryContext(ctx, "SELECT DISTINCT path, destination FROM changes WHERE "+where, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var places []Places
+	for rows.Next() {
+		var f changeFields
+		if err := rows.Scan(&f.path, &f.to); err != nil {
+			return nil, err
+		}
+		path, to, err := f.paths()
+		if err != nil {
+			return nil, err
+		}
+		places = append(places, Places{path, to})
+	}
+	return places, rows.Err()
+}
+
 // Applied returns the newest change that the call of this fingerprint made and that was done; of a batch that is one of
 // its changes.
 func (l *Ledger) Applied(ctx context.Context, fingerprint string) (contract.Change, bool, error) {
