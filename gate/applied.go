@@ -40,27 +40,61 @@ func alreadyDone(requestID, changeID string) *envelope.Error {
 	}
 }
 
-// alreadyAppliedAll is alreadyApplied for a batch: every item met a conflict, and every file is as the batch left it.
+// alreadyAppliedAll is alreadyApplied for a batch: every item met a conflict, and every change of the first one is in
+// force, each at its own place.
 func (g *Gate) alreadyAppliedAll(ctx context.Context, k *call, items *envelope.Items) error {
-	first, found, err := g.ledger.Applied(ctx, k.fingerprint())
-	if err != nil || !found || first.Batch == "" || items.Done > 0 {
+	paths := k.paths()
+	if len(items.Failed) != len(paths) {
 		return items
 	}
-	changes, err := g.ledger.Batch(ctx, first.Batch)
+	first, found, err := g.ledger.Applied(ctx, k.fingerprint())
+	if err != nil || !found || first.Batch == "" {
+		return items
+	}
+	inForce, err := g.inForce(ctx, first.Batch)
 	if err != nil {
 		return items
 	}
-	made := map[contract.Version]bool{}
-	for _, c := range changes {
-		made[c.After] = !c.Reverted
-	}
 	told := &envelope.Items{}
 	for _, f := range items.Failed {
-		conflict, ok := errors.AsType[*workspace.Conflict](f.Err)
-		if !ok || !made[conflict.Current] {
+		if _, ok := errors.AsType[*workspace.Conflict](f.Err); !ok || !inForce[g.resolve(ctx, paths[f.Item])] {
 			return items
 		}
 		told.Failed = append(told.Failed, envelope.ItemError{Item: f.Item, Err: alreadyDone(first.RequestID, first.Batch)})
 	}
 	return told
+}
+
+// inForce returns the places of a batch, none unless all of them are as it left them.
+func (g *Gate) inForce(ctx context.Context, batchID string) (map[string]bool, error) {
+	changes, err := g.ledger.Batch(ctx, batchID)
+	if err != nil {
+		return nil, err
+	}
+	places := map[string]bool{}
+	for _, c := range changes {
+		file, err := g.files.Reader(guard{g.policy}).Load(ctx, c.Path)
+		if err != nil || file.Resolved != c.Path || file.Version != c.After || c.Reverted || c.Outcome != contract.OutcomeDone {
+			return nil, err
+		}
+		places[c.Path.String()] = true
+	}
+	return places, nil
+}
+
+// recoder is the answer of a batch, whose items carry the codes of what stopped them.
+type recoder interface {
+	Recode(item int, code envelope.Code)
+}
+
+// recode gives the items of an answer the codes that their errors have by now.
+func recode(out any, err error) {
+	answer, ok := out.(recoder)
+	items, isBatch := errors.AsType[*envelope.Items](err)
+	if !ok || !isBatch {
+		return
+	}
+	for _, f := range items.Failed {
+		answer.Recode(f.Item, envelope.Cause(f.Err).Code)
+	}
 }

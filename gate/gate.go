@@ -131,7 +131,8 @@ type call struct {
 	tool    *tools.Tool
 	started time.Time
 	args    contract.Args
-	print   string // see fingerprint
+	print   string   // see fingerprint
+	places  []string // see unsettled; nil where they do not matter
 }
 
 // Call carries one call through. The tool must be one that the gate has.
@@ -158,6 +159,7 @@ func (g *Gate) walk(ctx context.Context, k *call) (out any, err error) {
 		if p := recover(); p != nil {
 			g.log.Error("a call panicked", "tool", k.Tool, "request", k.id, "panic", p, "stack", string(debug.Stack()))
 			out, err = nil, g.panicked(k)
+			g.unsettled.note(k, err)
 		}
 	}()
 	if k.args, err = k.tool.Check(k.Arguments); err != nil {
@@ -169,6 +171,9 @@ func (g *Gate) walk(ctx context.Context, k *call) (out any, err error) {
 	if err := g.breaker.admit(k, g.stamp(ctx, k)); err != nil {
 		return nil, err
 	}
+	if g.unsettled.watches(k) {
+		k.places = g.placesOf(ctx, k)
+	}
 	if err := g.unsettled.admit(k); err != nil {
 		return nil, err
 	}
@@ -176,6 +181,7 @@ func (g *Gate) walk(ctx context.Context, k *call) (out any, err error) {
 	defer cancel()
 	out, err = k.tool.Run(ctx, g.env(k), k.args)
 	err = g.explainPath(g.alreadyApplied(ctx, k, err))
+	recode(out, err)
 	g.breaker.note(k, err, g.stamp(ctx, k))
 	g.unsettled.note(k, err)
 	return out, err

@@ -33,6 +33,16 @@ func (g *Gate) record(ctx context.Context, k *call, e *envelope.Envelope) {
 	}
 	if err := g.ledger.Record(context.WithoutCancel(ctx), entry); err != nil {
 		g.log.Error("a call could not be put on record", "tool", k.Tool, "request", k.id, "error", err)
+		if entry.Writes {
+			e.Warnings = append(e.Warnings, notRecorded())
+		}
+	}
+}
+
+func notRecorded() envelope.Warning {
+	return envelope.Warning{
+		Code:    envelope.NotRecorded,
+		Message: "This call could not be put on record, so get_outcome does not know its answer. What this answer says was done is done.",
 	}
 }
 

@@ -1,37 +1,47 @@
 package gate
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"sync"
 
+	"writ/contract"
 	"writ/envelope"
 )
 
 // After a write whose outcome is unknown, its caller must look before it writes there again: unsettled remembers the
-// paths, and which call is to be asked about. Reading the outcome with get_outcome opens the way; where that tool is not
-// offered, reading the file does.
+// places, and which call is to be asked about. Reading the outcome with get_outcome opens the way; where that tool is not
+// offered, reading the file does. A place is known by its path as it was written and as it was resolved, so that a link
+// is no way round.
 type unsettled struct {
 	askable bool // get_outcome is offered
 
-	mu    sync.Mutex
-	paths map[string]string // caller and path → request id
+	mu     sync.Mutex
+	places map[string]string // caller and path → request id
 }
 
 func newUnsettled(askable bool) *unsettled {
-	return &unsettled{askable: askable, paths: map[string]string{}}
+	return &unsettled{askable: askable, places: map[string]string{}}
 }
 
-// admit returns the refusal of a write to a path whose last write has no known outcome.
+// watches tells whether the places of a call matter.
+func (u *unsettled) watches(k *call) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return k.tool.Effect.Writes || !u.askable && len(u.places) > 0
+}
+
+// admit returns the refusal of a write to a place whose last write has no known outcome.
 func (u *unsettled) admit(k *call) error {
 	if !k.tool.Effect.Writes {
 		return nil
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	for _, path := range k.paths() {
-		if id, found := u.paths[k.Caller+"\x00"+path]; found {
+	for _, place := range k.places {
+		if id, found := u.places[k.Caller+"\x00"+place]; found {
 			return u.refusal(id)
 		}
 	}
@@ -63,11 +73,11 @@ func (u *unsettled) note(k *call, err error) {
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	for _, path := range k.paths() {
+	for _, place := range k.places {
 		if seen {
-			delete(u.paths, k.Caller+"\x00"+path)
+			delete(u.places, k.Caller+"\x00"+place)
 		} else {
-			u.paths[k.Caller+"\x00"+path] = k.id
+			u.places[k.Caller+"\x00"+place] = k.id
 		}
 	}
 }
@@ -75,11 +85,37 @@ func (u *unsettled) note(k *call, err error) {
 func (u *unsettled) forget(requestID string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	for key, id := range u.paths {
+	for key, id := range u.places {
 		if id == requestID {
-			delete(u.paths, key)
+			delete(u.places, key)
 		}
 	}
+}
+
+// placesOf lists the paths that a call is about, as they were written and as they resolve now.
+func (g *Gate) placesOf(ctx context.Context, k *call) []string {
+	names := g.namesOf(ctx, k)
+	places := slices.Clone(names)
+	for _, name := range names {
+		places = append(places, g.resolve(ctx, name))
+	}
+	return places
+}
+
+// resolve follows the links of a path as far as the caller may know. What is not there is named by its directory.
+func (g *Gate) resolve(ctx context.Context, name string) string {
+	path, err := contract.ParsePath(name)
+	if err != nil {
+		return name
+	}
+	files := g.files.Reader(guard{g.policy})
+	if info, err := files.Stat(ctx, path); err == nil {
+		return info.Resolved.String()
+	}
+	if dir, err := files.Stat(ctx, path.Dir()); err == nil {
+		return dir.Resolved.Join(path.Base()).String()
+	}
+	return name
 }
 
 // isUnknown tells whether a call, or an item of it, ended unknown.

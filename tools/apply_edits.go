@@ -98,6 +98,11 @@ func runApplyEdits(ctx context.Context, w Writer, in applyEditsIn) (applyEditsOu
 	return out, nil
 }
 
+// Recode gives an item the code of what stopped it, where more is known of that than the tool knew.
+func (o *applyEditsOut) Recode(item int, code envelope.Code) {
+	o.Items[item].Status, o.Items[item].Code = code.Status(), code
+}
+
 // warnOnce adds warnings, each of them once however many files it is true of.
 func (o *applyEditsOut) warnOnce(warnings []envelope.Warning) {
 	for _, w := range warnings {
