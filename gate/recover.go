@@ -49,12 +49,34 @@ func (g *Gate) Recover(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// RecoverNowAndThen recovers once, and then again from time to time, until the context ends: another process may end in
+// swept is how many of the newest changes are looked after: more than are made in the seconds that a power cut can undo.
+const swept = 1000
+
+// sweep removes temporary files that a power cut has brought back after their changes had an end.
+func (g *Gate) sweep(ctx context.Context) error {
+	settled, err := g.ledger.Settled(ctx, swept)
+	if err != nil {
+		return fmt.Errorf("sweep: %w", err)
+	}
+	var errs []error
+	for _, in := range settled {
+		if ctx.Err() != nil {
+			break
+		}
+		errs = append(errs, g.files.Sweep(ctx, in))
+	}
+	return errors.Join(errs...)
+}
+
+// RecoverNowAndThen sweeps and recovers once, and then again from time to time, until the context ends: another process may end in
 // the midst of a change while this one runs.
 func (g *Gate) RecoverNowAndThen(ctx context.Context) {
 	const pause = time.Minute
 	tick := time.NewTicker(pause)
 	defer tick.Stop()
+	if err := g.sweep(ctx); err != nil && ctx.Err() == nil {
+		g.log.Warn("temporary files could not all be removed", "error", err)
+	}
 	for {
 		if err := g.Recover(ctx); err != nil && ctx.Err() == nil {
 			g.log.Warn("changes that were cut short could not all be settled", "error", err)

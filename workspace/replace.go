@@ -318,14 +318,6 @@ func (r *replacement) finish() {
 	r.conclude()
 }
 
-func (r *replacement) verify() error {
-	same, err := r.content.equal(r.staged.f)
-	if err != nil || !same {
-		return r.change.unknownOutcome(r.target.quoted(), "it was written, but holds other bytes now.", err)
-	}
-	return nil
-}
-
 // conclude fills in the result of a change that was made.
 func (r *replacement) conclude() {
 	t := r.target

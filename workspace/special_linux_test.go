@@ -375,17 +375,26 @@ func TestSettleOfOtherChanges(t *testing.T) {
 
 func TestSweep(t *testing.T) {
 	const temp = ".writ-0123456789abcdef.tmp"
-	b := newBench(t, false, map[string]string{"d/" + temp: "x", "d/f": "x", temp: "->d/f"})
-	if err := b.w.Sweep(context.Background(), []contract.Path{path(t, "d/"+temp), path(t, "none/"+temp)}); err != nil {
-		t.Error(err)
-	}
-	for _, name := range []string{"d/f", temp} {
-		if err := b.w.Sweep(context.Background(), []contract.Path{path(t, name)}); err == nil {
-			t.Errorf("%s was swept", name)
-		}
-	}
-	if b.onDisk("d/"+temp) != "(nothing)" || b.onDisk("d/f") != "x" || b.onDisk(temp) != "x" {
-		t.Error("the wrong things were swept")
+	for name, c := range map[string]struct{ held, want string }{
+		"the bytes before": {"before", "(nothing)"}, "the bytes after": {"after", "(nothing)"},
+		"what another program wrote": {"theirs", "theirs"}, "nothing": {"", "(nothing)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			files := map[string]string{"d/f": "after", "d/" + draftName(temp): "half"}
+			if c.held != "" {
+				files["d/"+temp] = c.held
+			}
+			b := newBench(t, false, files)
+			in := contract.Intent{Kind: contract.ChangeEdit, Path: path(t, "d/f"), Before: contract.VersionOf([]byte("before")), After: contract.VersionOf([]byte("after")), Temp: temp}
+			if err := b.w.Sweep(context.Background(), in); err != nil {
+				t.Error(err)
+			}
+			b.wantDisk(map[string]string{"d/f": "after", "d/" + temp: c.want, "d/" + draftName(temp): "(nothing)"})
+			in.Path = path(t, "none/f")
+			if err := b.w.Sweep(context.Background(), in); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 

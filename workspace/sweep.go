@@ -12,35 +12,48 @@ import (
 	"writ/envelope"
 )
 
-// Sweep removes the temporary files at temps, which changes of ended processes left behind. Only a regular file whose
-// name is one that the workspace gives to temporary files is removed; one that is not there is no error. Which files may
-// be swept is for the caller to know: see [Workspace.Settle].
-func (w *Workspace) Sweep(ctx context.Context, temps []contract.Path) error {
-	var errs []error
-	for _, p := range temps {
-		if !isTempName(p.Base()) {
-			errs = append(errs, envelope.Errorf(envelope.PathNotAllowed, "%s is no temporary file.", contract.Quote(p.String())))
-			continue
-		}
-		errs = append(errs, w.sweep(ctx, p))
+// Sweep removes what a change that has an outcome left under its temporary name, if it is what the change can have left
+// there. Usually nothing is; but a power cut can undo the removal of a name while the outcome is on record.
+func (w *Workspace) Sweep(ctx context.Context, in contract.Intent) error {
+	q, err := w.question(everything{}, in.Path, Write)
+	if err != nil {
+		return err
 	}
-	return errors.Join(errs...)
+	return settle(ctx, q.root.tree, q, func() error {
+		at, err := q.root.tree.parent(ctx, q)
+		if err != nil && !errors.Is(err, errMoved) && ctx.Err() == nil {
+			return nil // there is no way to the place any more
+		}
+		if err != nil {
+			return err
+		}
+		defer at.dir.Close()
+		if len(at.missing) > 0 || !isThere(at.dir, in.Temp) && !isThere(at.dir, draftName(in.Temp)) {
+			return nil
+		}
+		return w.sweep(ctx, in, at)
+	})
 }
 
-func (w *Workspace) sweep(ctx context.Context, p contract.Path) error {
-	q, err := w.question(everything{}, p, Write)
+func (w *Workspace) sweep(ctx context.Context, in contract.Intent, at parent) error {
+	release, err := w.locks.acquire(ctx, at.dir, at.leaf)
 	if err != nil {
 		return err
 	}
-	at, err := entry(ctx, q)
-	if envelope.CodeOf(err) == envelope.PathNotFound {
+	defer release()
+	s := &scene{intent: in, dir: at.dir, leaf: at.leaf}
+	if err := s.look(w.options.FileBytes); err != nil {
+		return err
+	}
+	if s.temp != in.Before && s.temp != in.After {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	defer at.dir.Close()
-	return fault(at.dir.remove(at.leaf), q.quoted())
+	return s.removeTemp()
+}
+
+func isThere(d dir, name string) bool {
+	_, err := d.stat(name)
+	return err == nil
 }
 
 // Settle finds out what became of a change whose process ended before it could tell, and brings it to an end: a
