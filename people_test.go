@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"writ/contract"
 )
 
 // What a person does after an agent has worked: look, undo, and see who did what.
@@ -57,6 +59,33 @@ func TestChangesUndoAndAudit(t *testing.T) {
 	}
 	if got := writ(t, "", "doctor", root, "--state", state); got.status != 0 || !strings.Contains(got.stdout, "right  audit: whole") {
 		t.Errorf("doctor: %+v", got)
+	}
+}
+
+// The change log of one root is not carried out on another.
+func TestStateOfAnotherRoot(t *testing.T) {
+	a, b, state := vault(t, "a.md", "one\n"), vault(t, "a.md", "one\n"), t.TempDir()
+	version := contract.VersionOf([]byte("one\n")).String()
+	edited := writ(t, "", "call", "--root", a, "--state", state, "--write", "**", "replace_text", "path=a.md", "old_text=one", "new_text=two", "observed_version="+version)
+	if edited.status != 0 {
+		t.Fatalf("the edit: %+v", edited)
+	}
+	var line changeLine
+	if err := json.Unmarshal([]byte(writ(t, "", "changes", "--root", a, "--state", state).stdout), &line); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(b, "a.md"), []byte("two\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	undone := writ(t, "", "undo", line.ChangeID, "--root", b, "--state", state)
+	if undone.status == 0 || !strings.Contains(undone.stdout+undone.stderr, "other roots") {
+		t.Errorf("undo in another root: %+v", undone)
+	}
+	if data, err := os.ReadFile(filepath.Join(b, "a.md")); err != nil || string(data) != "two\n" {
+		t.Errorf("the other root's file holds %q, %v", data, err)
+	}
+	if undone := writ(t, "", "undo", line.ChangeID, "--root", a, "--state", state); undone.status != 0 {
+		t.Errorf("undo in its own root: %+v", undone)
 	}
 }
 

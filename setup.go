@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/spf13/afero"
@@ -94,7 +95,11 @@ func (o *options) open(directories []string) (*house, error) {
 	if err != nil {
 		return nil, err
 	}
-	book, err := ledger.Open(state, ledger.Options{Logger: log})
+	identity, err := nameOf(roots)
+	if err != nil {
+		return nil, errors.Join(err, files.Close())
+	}
+	book, err := ledger.Open(state, ledger.Options{Logger: log, Roots: identity})
 	if err != nil {
 		return nil, errors.Join(err, files.Close())
 	}
@@ -194,10 +199,10 @@ func defaultState(roots []workspace.Root) (string, error) {
 	return filepath.Join(base, "writ", name), nil
 }
 
-// nameOf returns a name for what is kept about a set of roots.
+// nameOf returns a name for what is kept about a set of roots, whatever their order.
 func nameOf(roots []workspace.Root) (string, error) {
 	h := sha256.New()
-	for _, r := range roots {
+	for _, r := range slices.SortedFunc(slices.Values(roots), func(a, b workspace.Root) int { return cmp.Compare(a.Name, b.Name) }) {
 		real, err := filepath.EvalSymlinks(r.Dir)
 		if err != nil {
 			return "", fmt.Errorf("the root %s can't be opened: %w", r.Dir, err)

@@ -42,6 +42,10 @@ type Options struct {
 	Clock  func() time.Time // nil: time.Now
 	Budget Budget
 	Logger *slog.Logger // nil: nothing is logged
+	// Roots tells the roots that paths are in from others. A state directory belongs to those that it was first used
+	// with; with others it can't be opened, since what its log says would be carried out on the wrong files. "": whatever
+	// roots they are.
+	Roots string
 }
 
 // Ledger is the change log, the outcomes and the audit of one state directory. Its methods may be called from several
@@ -51,6 +55,7 @@ type Ledger struct {
 	clock  func() time.Time
 	budget Budget
 	log    *slog.Logger
+	roots  string
 
 	opening sync.Mutex // guards the four below, and is held while the database is opened
 	store   *store     // nil until first used
@@ -71,7 +76,7 @@ func Open(dir string, o Options) (*Ledger, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the state directory: %w", err)
 	}
-	l := &Ledger{dir: dir, clock: o.Clock, budget: o.Budget, log: o.Logger}
+	l := &Ledger{dir: dir, clock: o.Clock, budget: o.Budget, log: o.Logger, roots: o.Roots}
 	if l.clock == nil {
 		l.clock = time.Now
 	}
@@ -125,7 +130,7 @@ func (l *Ledger) open(ctx context.Context) (*store, error) {
 	if l.store != nil {
 		return l.store, nil
 	}
-	s, err := openStore(ctx, opening{dir: l.dir, log: l.log, now: l.clock(), process: l.process, suspect: l.suspect})
+	s, err := openStore(ctx, opening{dir: l.dir, log: l.log, now: l.clock(), process: l.process, suspect: l.suspect, roots: l.roots})
 	if err != nil {
 		return nil, causeOf(err)
 	}

@@ -7,6 +7,8 @@ const (
 	schemaVersion = 1
 )
 
+const servedTable = "CREATE TABLE IF NOT EXISTS served(one INTEGER PRIMARY KEY CHECK(one = 1), roots TEXT NOT NULL) STRICT;"
+
 // The layout.
 //
 // changes.id is the number behind a change's name; see [nameOf]. outcome is NULL while the change is open. total is the
@@ -18,9 +20,12 @@ const (
 //
 // kept has one row: undo data of changes up to id through are dropped.
 //
+// served names the roots that the paths are in, once a process has said which; see [Options]. It came later than the rest,
+// and is made by the first that looks for it.
+//
 // calls.line is the audit row, byte for byte as it is exported, and hash its SHA-256. head has one row, the last call's
 // number and hash, so that rows missing at the end are noticed too.
-const schema = `
+const schema = servedTable + `
 CREATE TABLE changes(
 	id          INTEGER PRIMARY KEY,
 	batch       INTEGER,

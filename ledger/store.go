@@ -61,6 +61,7 @@ type opening struct {
 	now     time.Time
 	process *process // nil: make a mark
 	suspect bool     // look through the whole database
+	roots   string   // see Options
 }
 
 // errDamaged is a database that opens and yet does not hold together.
@@ -117,7 +118,7 @@ func openDatabase(o opening) (*store, error) {
 	if err := s.connect(database); err != nil {
 		return nil, errors.Join(err, s.disconnect())
 	}
-	if err := s.prepare(database, o.suspect); err != nil {
+	if err := s.prepare(database, o); err != nil {
 		return nil, errors.Join(err, s.disconnect())
 	}
 	return s, nil
@@ -167,12 +168,12 @@ func openPool(database string, settings ...string) (*sql.DB, error) {
 }
 
 // prepare makes the connection ready for use: whose database is it, is it sound, is it laid out.
-func (s *store) prepare(database string, suspect bool) error {
+func (s *store) prepare(database string, o opening) error {
 	isNew, err := s.identify()
 	if err != nil {
 		return err
 	}
-	if suspect {
+	if o.suspect {
 		if err := quickCheck(context.Background(), s.conn); err != nil {
 			return err
 		}
@@ -181,6 +182,9 @@ func (s *store) prepare(database string, suspect bool) error {
 		if err := s.layOut(); err != nil {
 			return err
 		}
+	}
+	if err := s.belongTo(o.roots); err != nil {
+		return err
 	}
 	if err := s.statements.prepare(s.conn); err != nil {
 		return err
@@ -229,6 +233,28 @@ func (s *store) layOut() error {
 		return err
 	}
 	return errors.Join(flushDir(s.dir), flushDir(filepath.Dir(s.dir)))
+}
+
+// belongTo refuses a database of other roots. One that nobody has claimed yet is theirs from now on: that becomes durable
+// with the first change, and before that nothing is in it that could be carried out in a wrong place.
+func (s *store) belongTo(roots string) error {
+	if roots == "" {
+		return nil
+	}
+	ctx := context.Background()
+	if _, err := s.conn.ExecContext(ctx, servedTable); err != nil {
+		return err
+	}
+	var of string
+	err := s.conn.QueryRowContext(ctx, "SELECT roots FROM served").Scan(&of)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		_, err = s.conn.ExecContext(ctx, "INSERT INTO served VALUES(1, ?)", roots)
+		return err
+	case err != nil || of == roots:
+		return err
+	}
+	return envelope.Errorf(envelope.IO, "The state directory holds the change log of other roots than those served now. A person must choose another state directory with --state, or serve the roots that it belongs to.")
 }
 
 // querier is a connection or a pool of them.
