@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -39,13 +40,11 @@ are kept as length and SHA-256 only.
 			}
 			defer h.finish()
 			out := cmd.OutOrStdout()
-			show := printAuditLine(out)
 			if !asJSON && isTerminal(out) {
 				table := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
-				defer table.Flush()
-				show = printAuditRow(table)
+				return errors.Join(h.ledger.Rows(cmd.Context(), filter, printAuditRow(table)), table.Flush())
 			}
-			return h.ledger.Rows(cmd.Context(), filter, show)
+			return h.ledger.Rows(cmd.Context(), filter, printAuditLine(out))
 		},
 	}
 	o.register(cmd)

@@ -53,7 +53,9 @@ JSON object a line. An outcome "unknown" is that of a change that was cut short 
 			if asJSON || !isTerminal(out) {
 				return printChangeLines(out, list)
 			}
-			printChangeTable(out, list)
+			if err := printChangeTable(out, list); err != nil {
+				return err
+			}
 			if total > len(list) {
 				fmt.Fprintf(out, "%d of %d; --limit 0 shows all\n", len(list), total)
 			}
@@ -110,13 +112,13 @@ func printChangeLines(out io.Writer, list []contract.Change) error {
 	return nil
 }
 
-func printChangeTable(out io.Writer, list []contract.Change) {
+func printChangeTable(out io.Writer, list []contract.Change) error {
 	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
-	defer w.Flush()
 	fmt.Fprintln(w, "TIME\tCHANGE\tKIND\tPATH\tSTATE")
 	for _, c := range list {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", c.Time.Local().Format(time.DateTime), c.ID, c.Kind, placeOf(c), stateOf(c))
 	}
+	return w.Flush()
 }
 
 // placeOf names where a change was made. Names are quoted where they could do something to a terminal.

@@ -34,21 +34,15 @@ const diffGoesOn = "[the diff goes on]\n"
 // DiffIsCut tells whether a diff of this package shows only the beginning.
 func DiffIsCut(diff string) bool { return strings.HasSuffix(diff, diffGoesOn) }
 
-// UnifiedDiff returns the unified diff of two contents of the file at path, with three lines of context, and whether it
-// was cut: it shows no more than maxLines lines of hunks, and says so at its end. Long lines are cut too, with a mark where. It is the shortest diff
-// only where few lines differ; the time is bounded.
-//
-// It shows secrets too. What a caller is to see comes from [Reader.Diff].
-func UnifiedDiff(path, before, after string, maxLines int) (diff string, cut bool) {
-	return unifiedDiff(path, side{text: before}, side{text: after}, maxLines)
-}
-
 // side is one of the two texts that a diff compares. Lines are compared as they are, and written as they may be seen.
 type side struct {
 	text string
 	veil *veil
 }
 
+// unifiedDiff returns the unified diff of two contents of the file at path, with three lines of context, and whether it
+// was cut: it shows no more than maxLines lines of hunks, and says so at its end. Long lines are cut too, with a mark
+// where. It is the shortest diff only where few lines differ; the time is bounded.
 func unifiedDiff(path string, before, after side, maxLines int) (diff string, cut bool) {
 	if before.text == after.text {
 		return "", false

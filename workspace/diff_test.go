@@ -11,6 +11,11 @@ import (
 	"pgregory.net/rapid"
 )
 
+// plainDiff is the diff of two texts without secrets.
+func plainDiff(path, before, after string, maxLines int) (diff string, cut bool) {
+	return unifiedDiff(path, side{text: before}, side{text: after}, maxLines)
+}
+
 func TestUnifiedDiff(t *testing.T) {
 	ten := "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n"
 	for _, c := range []struct{ name, before, after, want string }{
@@ -88,7 +93,7 @@ func TestUnifiedDiff(t *testing.T) {
 `},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, cut := UnifiedDiff("f.md", c.before, c.after, 100)
+			got, cut := plainDiff("f.md", c.before, c.after, 100)
 			if got != c.want || cut {
 				t.Errorf("got\n%s\nwant\n%s\ncut %v", got, c.want, cut)
 			}
@@ -97,11 +102,11 @@ func TestUnifiedDiff(t *testing.T) {
 }
 
 func TestDiffQuotesHostileNames(t *testing.T) {
-	got, _ := UnifiedDiff("a\n+++ b/x", "1\n", "2\n", 100)
+	got, _ := plainDiff("a\n+++ b/x", "1\n", "2\n", 100)
 	if want := `--- "a/a\n+++ b/x"` + "\n" + `+++ "b/a\n+++ b/x"` + "\n@@"; !strings.HasPrefix(got, want) {
 		t.Errorf("got\n%s", got)
 	}
-	if got, _ = UnifiedDiff("注/好.md", "1\n", "2\n", 100); !strings.HasPrefix(got, "--- a/注/好.md\n") {
+	if got, _ = plainDiff("注/好.md", "1\n", "2\n", 100); !strings.HasPrefix(got, "--- a/注/好.md\n") {
 		t.Errorf("got\n%s", got)
 	}
 }
@@ -109,14 +114,14 @@ func TestDiffQuotesHostileNames(t *testing.T) {
 func TestDiffIsCut(t *testing.T) {
 	before := strings.Repeat("a\n", 50)
 	after := strings.Repeat("b\n", 50)
-	got, cut := UnifiedDiff("f", before, after, 10)
+	got, cut := plainDiff("f", before, after, 10)
 	if !cut || strings.Count(got, "\n") != 2+10+1 || !strings.HasSuffix(got, "\n[the diff goes on]\n") || !strings.Contains(got, "@@ -1,9 +0,0 @@") {
 		t.Errorf("cut %v:\n%s", cut, got)
 	}
-	if got, cut = UnifiedDiff("f", before, after, 101); cut || strings.Count(got, "\n") != 2+101 {
+	if got, cut = plainDiff("f", before, after, 101); cut || strings.Count(got, "\n") != 2+101 {
 		t.Errorf("cut %v, %d lines where all have room", cut, strings.Count(got, "\n"))
 	}
-	if got, cut = UnifiedDiff("f", before, after, 1); !cut || strings.Count(got, "\n") != 2+1 {
+	if got, cut = plainDiff("f", before, after, 1); !cut || strings.Count(got, "\n") != 2+1 {
 		t.Errorf("cut %v:\n%s", cut, got)
 	}
 }
@@ -125,7 +130,7 @@ func TestDiffShortensLongLines(t *testing.T) {
 	paragraph := strings.Repeat("Worte, ünd noch mehr Wörter. ", 100)
 	before := paragraph + "\n" + paragraph + "alt" + paragraph + "\n" + paragraph + "\n"
 	after := paragraph + "\n" + paragraph + "neu" + paragraph + "\n" + paragraph + "\n"
-	got, cut := UnifiedDiff("f", before, after, 100)
+	got, cut := plainDiff("f", before, after, 100)
 	if cut || len(got) > 1500 || !utf8.ValidString(got) {
 		t.Errorf("cut %v, %d bytes", cut, len(got))
 	}
@@ -155,7 +160,7 @@ func TestSpliceDiffIsThatOfTheWholeText(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := text.SpliceDiff("f", plan)
-			want, _ := UnifiedDiff("f", c.content, strings.Replace(c.content, c.old, c.with, 1), 100)
+			want, _ := plainDiff("f", c.content, strings.Replace(c.content, c.old, c.with, 1), 100)
 			if got != want {
 				t.Errorf("got\n%s\nwant\n%s", got, want)
 			}
@@ -232,7 +237,7 @@ func drawLines(t *rapid.T, label string) string {
 func TestDiffsMakeTheTextThatTheyTellOf(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before, after := drawLines(t, "before"), drawLines(t, "after")
-		diff, cut := UnifiedDiff("f", before, after, 1000)
+		diff, cut := plainDiff("f", before, after, 1000)
 		if got, err := patch(before, diff); err != nil || got != after || cut {
 			t.Fatalf("got %q, want %q, error %v, diff\n%s", got, after, err, diff)
 		}
@@ -286,7 +291,7 @@ func TestDiffOfLargeTextsIsBounded(t *testing.T) {
 		"all lines differ": b.String(), "the same lines in another order": c.String(),
 		"only first and last": "x\n" + a.String() + "y\n",
 	} {
-		got, cut := UnifiedDiff("f", a.String(), after, 200)
+		got, cut := plainDiff("f", a.String(), after, 200)
 		if got == "" || cut != (name != "only first and last") {
 			t.Errorf("%s: cut %v, %d bytes", name, cut, len(got))
 		}
@@ -314,6 +319,6 @@ func BenchmarkUnifiedDiff10MB(b *testing.B) {
 	after := strings.Replace(before, line, "new\n", 1)
 	b.ReportAllocs()
 	for b.Loop() {
-		UnifiedDiff("f", before, after, 200)
+		plainDiff("f", before, after, 200)
 	}
 }

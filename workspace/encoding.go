@@ -53,13 +53,8 @@ func sniff(raw []byte) (charset, int) {
 	return charset{}, 0
 }
 
-// CanonicalEncoding returns the name that IANA gives the encoding, in lower case. It takes IANA's names and, where IANA
-// does not know one, the labels of the WHATWG. The error says what is wrong with an encoding that no path can have.
-func CanonicalEncoding(name string) (string, error) {
-	c, err := charsetOf(name)
-	return c.name, err
-}
-
+// charsetOf takes IANA's names of encodings and, where IANA does not know one, the labels of the WHATWG. The error says
+// what is wrong with an encoding that no path can have.
 func charsetOf(named string) (charset, error) {
 	enc, err := ianaindex.IANA.Encoding(named)
 	if err != nil || enc == nil {

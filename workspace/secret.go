@@ -169,7 +169,7 @@ func (r Reader) Decode(data []byte, p contract.Path) (*Text, error) {
 	return t, nil
 }
 
-// Diff returns the unified diff of two contents of the file p as it may be shown, see [UnifiedDiff].
+// Diff returns the unified diff of two contents of the file p as it may be shown, see [unifiedDiff].
 func (r Reader) Diff(p contract.Path, before, after string, maxLines int) string {
 	a, b := newVeil(r.w.options.Secrets, bytesOf(before)), newVeil(r.w.options.Secrets, bytesOf(after))
 	diff, _ := unifiedDiff(p.String(), side{before, a}, side{after, b}, maxLines)

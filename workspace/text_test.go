@@ -80,9 +80,9 @@ func TestDecodeText(t *testing.T) {
 			if text.Lines() != c.lines || text.FinalNewline() != c.final || text.AllCRLF() != (c.ending == "crlf") {
 				t.Errorf("got %d lines, final newline %v, all CRLF %v", text.Lines(), text.FinalNewline(), text.AllCRLF())
 			}
-			back, err := text.Rewrite(c.content)
+			back, err := text.rewrite(c.content)
 			if err != nil || string(back) != c.data {
-				t.Errorf("Rewrite gives %q, %v; want %q", back, err, c.data)
+				t.Errorf("rewrite gives %q, %v; want %q", back, err, c.data)
 			}
 		})
 	}
@@ -132,17 +132,17 @@ func TestDecodeTextCopiesNoUTF8(t *testing.T) {
 	}
 }
 
-func TestCanonicalEncoding(t *testing.T) {
+func TestNamesOfEncodings(t *testing.T) {
 	for in, want := range map[string]string{
 		"GB18030": "gb18030", "sjis": "shift_jis", "latin1": "iso-8859-1", "cp1252": "windows-1252", "UTF8": "utf-8", "ks_c_5601-1987": "euc-kr",
 	} {
-		if got, err := CanonicalEncoding(in); err != nil || got != want {
-			t.Errorf("CanonicalEncoding(%q) = %q, %v; want %q", in, got, err, want)
+		if c, err := charsetOf(in); err != nil || c.name != want {
+			t.Errorf("%q is %q, %v; want %q", in, c.name, err, want)
 		}
 	}
 	for _, bad := range []string{"", "nope", "iso-2022-jp", "utf-16", "replacement"} {
-		if got, err := CanonicalEncoding(bad); err == nil {
-			t.Errorf("CanonicalEncoding(%q) = %q, want an error", bad, got)
+		if c, err := charsetOf(bad); err == nil {
+			t.Errorf("%q is %q, want an error", bad, c.name)
 		}
 	}
 }
@@ -264,7 +264,7 @@ func TestSpliceChangesNothingBesideIt(t *testing.T) {
 		if again.String() != want {
 			t.Fatalf("got %q, want %q", again.String(), want)
 		}
-		if back := ApplySplices(after, InvertSplices(raw, splices)); !bytes.Equal(back, raw) {
+		if back := ApplySplices(after, inverse(raw, splices)); !bytes.Equal(back, raw) {
 			t.Fatalf("undo gives %q, want %q", back, raw)
 		}
 	})
@@ -345,7 +345,7 @@ func TestOverwrite(t *testing.T) {
 			t.Fatal(err)
 		}
 		splices, err := text.Overwrite(after)
-		want, wantErr := text.Rewrite(after)
+		want, wantErr := text.rewrite(after)
 		if (err != nil) != (wantErr != nil) {
 			t.Fatalf("error %v, want %v", err, wantErr)
 		}
@@ -376,16 +376,16 @@ func drawSplices(t *rapid.T, size int) []contract.Splice {
 	return splices
 }
 
-func TestInvertSplicesUndoes(t *testing.T) {
+func TestInverseUndoes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		data := rapid.SliceOfN(rapid.Byte(), 0, 30).Draw(t, "data")
 		splices := drawSplices(t, len(data))
 		after := ApplySplices(data, splices)
-		inverse := InvertSplices(data, splices)
-		if back := ApplySplices(after, inverse); !bytes.Equal(back, data) {
-			t.Fatalf("%v turns %q into %q, its inverse %v that into %q", splices, data, after, inverse, back)
+		undo := inverse(data, splices)
+		if back := ApplySplices(after, undo); !bytes.Equal(back, data) {
+			t.Fatalf("%v turns %q into %q, its inverse %v that into %q", splices, data, after, undo, back)
 		}
-		if again := ApplySplices(data, InvertSplices(after, inverse)); !bytes.Equal(again, after) {
+		if again := ApplySplices(data, inverse(after, undo)); !bytes.Equal(again, after) {
 			t.Fatalf("the inverse of the inverse gives %q, want %q", again, after)
 		}
 	})
@@ -419,14 +419,14 @@ func FuzzDecodeText(f *testing.F) {
 		if !utf8.Valid(text.Bytes()) || bytes.IndexByte(text.Bytes(), 0) >= 0 {
 			t.Fatalf("content %q", text.Bytes())
 		}
-		back, err := text.Rewrite(text.String())
+		back, err := text.rewrite(text.String())
 		if err != nil || !bytes.Equal(back, data) {
 			t.Fatalf("%q in %s is written back as %q, %v", data, text.Encoding(), back, err)
 		}
 	})
 }
 
-func FuzzInvertSplices(f *testing.F) {
+func FuzzInverse(f *testing.F) {
 	f.Add([]byte("some data"), []byte{1, 2, 'x', 1, 0, 'y'})
 	f.Fuzz(func(t *testing.T, data, script []byte) {
 		var splices []contract.Splice
@@ -441,8 +441,21 @@ func FuzzInvertSplices(f *testing.F) {
 			at = to
 		}
 		after := ApplySplices(data, splices)
-		if back := ApplySplices(after, InvertSplices(data, splices)); !bytes.Equal(back, data) {
+		if back := ApplySplices(after, inverse(data, splices)); !bytes.Equal(back, data) {
 			t.Fatalf("%v: back to %q, want %q", splices, back, data)
 		}
 	})
+}
+
+// rewrite returns the bytes of a file with content in place of its own, in the same encoding and behind the same byte
+// order mark: what splices must come to.
+func (t *Text) rewrite(content string) ([]byte, error) {
+	raw, err := encodeText(t.charset, content)
+	if err != nil {
+		return nil, err
+	}
+	if t.bom > 0 {
+		raw = append(t.raw[:t.bom:t.bom], raw...)
+	}
+	return raw, checkHead(t.charset, t.bom, raw)
 }
