@@ -117,31 +117,6 @@ func isTempName(name string) bool {
 // pieces are a file's bytes as the parts they consist of, so that an edit of a large file needs no second copy of it.
 type pieces [][]byte
 
-// splice returns the pieces that the splices make of old, or an error if they are not sorted or not within it.
-func splice(old []byte, splices []contract.Splice) (pieces, error) {
-	parts := make(pieces, 0, 2*len(splices)+1)
-	at := int64(0)
-	for _, s := range splices {
-		if s.Offset < at || s.Length < 0 || s.Offset+s.Length > int64(len(old)) {
-			return nil, errors.New("splices overlap, are not sorted, or lie outside the file")
-		}
-		parts = append(parts, old[at:s.Offset], s.New)
-		at = s.Offset + s.Length
-	}
-	return append(parts, old[at:]), nil
-}
-
-// inverse returns the splices that turn the bytes after into those before.
-func inverse(old []byte, splices []contract.Splice) []contract.Splice {
-	back := make([]contract.Splice, len(splices))
-	shift := int64(0)
-	for i, s := range splices {
-		back[i] = contract.Splice{Offset: s.Offset + shift, Length: int64(len(s.New)), New: old[s.Offset : s.Offset+s.Length]}
-		shift += int64(len(s.New)) - s.Length
-	}
-	return back
-}
-
 func (p pieces) size() int64 {
 	n := int64(0)
 	for _, part := range p {

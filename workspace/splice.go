@@ -1,7 +1,9 @@
 package workspace
 
 import (
+	"bytes"
 	"cmp"
+	"errors"
 	"slices"
 
 	"writ/contract"
@@ -10,34 +12,37 @@ import (
 // ApplySplices returns data with the splices made. It panics on splices that do not fit data: they belong to the very
 // bytes that they were made for, which a version names.
 func ApplySplices(data []byte, splices []contract.Splice) []byte {
-	size := len(data)
-	for _, s := range splices {
-		size += len(s.New) - int(s.Length)
+	parts, err := splice(data, splices)
+	if err != nil {
+		panic(err)
 	}
-	out := make([]byte, 0, size)
-	at := int64(0)
-	for _, s := range splices {
-		out = append(out, data[at:s.Offset]...)
-		out = append(out, s.New...)
-		at = s.Offset + s.Length
-	}
-	return append(out, data[at:]...)
+	return bytes.Join(parts, nil)
 }
 
-// InvertSplices returns the splices that turn what ApplySplices returns back into data. They share memory with data.
-func InvertSplices(data []byte, splices []contract.Splice) []contract.Splice {
-	inverse := make([]contract.Splice, len(splices))
+// splice returns the pieces that the splices make of old, or an error if they are not sorted or not within it.
+func splice(old []byte, splices []contract.Splice) (pieces, error) {
+	parts := make(pieces, 0, 2*len(splices)+1)
+	at := int64(0)
+	for _, s := range splices {
+		if s.Offset < at || s.Length < 0 || s.Offset+s.Length > int64(len(old)) {
+			return nil, errors.New("splices overlap, are not sorted, or lie outside the file")
+		}
+		parts = append(parts, old[at:s.Offset], s.New)
+		at = s.Offset + s.Length
+	}
+	return append(parts, old[at:]), nil
+}
+
+// inverse returns the splices that turn the bytes after into those before, which they share memory with.
+func inverse(old []byte, splices []contract.Splice) []contract.Splice {
+	back := make([]contract.Splice, len(splices))
 	shift := int64(0)
 	for i, s := range splices {
 		end := s.Offset + s.Length
-		inverse[i] = contract.Splice{
-			Offset: s.Offset + shift,
-			Length: int64(len(s.New)),
-			New:    data[s.Offset:end:end],
-		}
+		back[i] = contract.Splice{Offset: s.Offset + shift, Length: int64(len(s.New)), New: old[s.Offset:end:end]}
 		shift += int64(len(s.New)) - s.Length
 	}
-	return inverse
+	return back
 }
 
 // JoinSplices returns the splices of several edits of the same bytes as one list, in order; false where two of them

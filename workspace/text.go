@@ -190,19 +190,6 @@ func (t *Text) Overwrite(content string) ([]contract.Splice, error) {
 	return t.Splice(start, len(t.content)-tail, content[start:len(content)-tail])
 }
 
-// Rewrite returns the bytes of the file with content in place of its own, in the same encoding and behind the same byte
-// order mark. A character that the encoding lacks is an Error of code not-encodable.
-func (t *Text) Rewrite(content string) ([]byte, error) {
-	raw, err := encodeText(t.charset, content)
-	if err != nil {
-		return nil, err
-	}
-	if t.bom > 0 {
-		raw = append(t.raw[:t.bom:t.bom], raw...)
-	}
-	return raw, checkHead(t.charset, t.bom, raw)
-}
-
 // longestBOM is the number of bytes that decide whether a file starts with a byte order mark.
 const longestBOM = 3
 
