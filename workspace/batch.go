@@ -341,6 +341,7 @@ func (b *batch) carryOut(ctx context.Context, changes []*batchFile) error {
 	}
 	for i, f := range changes {
 		var err error
+		f.keep = true // should it panic
 		if f.keep, err = f.change.swap(); err != nil {
 			b.refuse(f.members, err)
 			b.takeBack(ctx, changes[:i])
@@ -363,6 +364,7 @@ func (b *batch) carryOut(ctx context.Context, changes []*batchFile) error {
 func (b *batch) takeBack(ctx context.Context, swapped []*batchFile) {
 	for _, f := range slices.Backward(swapped) {
 		var err error
+		f.keep = true
 		if f.keep, err = f.change.takeBack(ctx); err != nil {
 			b.refuse(f.members, err)
 		}
@@ -389,14 +391,17 @@ func (r *replacement) takeBack(ctx context.Context) (keep bool, err error) {
 // discard closes the new files and removes what is left under temporary names.
 func (b *batch) discard(changes []*batchFile) {
 	for _, f := range changes {
-		switch s := f.change.staged; {
-		case s == nil:
-		case f.keep:
-			s.close()
-			f.change.staged = nil
-		default:
-			s.discard()
-		}
+		f.discard()
+	}
+}
+
+func (f *batchFile) discard() {
+	switch {
+	case f.change == nil || f.change.staged == nil:
+	case f.keep:
+		f.change.staged.close()
+	default:
+		f.change.staged.discard()
 	}
 }
 
@@ -450,9 +455,7 @@ func (b *batch) isUnknown(f *batchFile) bool {
 // close gives everything free.
 func (b *batch) close() {
 	for _, f := range b.files {
-		if f.change != nil && f.change.staged != nil {
-			f.change.staged.discard()
-		}
+		f.discard()
 		if f.target != nil {
 			f.target.drop()
 		}

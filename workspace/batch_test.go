@@ -464,6 +464,28 @@ func TestBatchWrittenToOnceSwapped(t *testing.T) {
 	})
 }
 
+// A fault of ours in the midst of a swap leaves what the swap displaced, which nobody has looked at yet.
+func TestPanicInABatchKeepsWhatWasDisplaced(t *testing.T) {
+	b := newBench(t, false, map[string]string{"a": "old", "b": "old"})
+	b.faulty(once("exchange", func(make func() error) error {
+		b.save("theirs", "theirs")
+		os.Rename(filepath.Join(b.root, "theirs"), filepath.Join(b.root, "a"))
+		if err := make(); err != nil {
+			t.Error(err)
+		}
+		panic("a fault of ours")
+	}))
+	func() {
+		defer func() { recover() }()
+		b.ReplaceAll(context.Background(), members(t, "old", "a", "b"), wholeOf("new"))
+		t.Error("there was no panic")
+	}()
+	if kept := slices.Collect(maps.Values(b.temps())); !slices.Equal(kept, []string{"theirs"}) {
+		t.Errorf("kept are %q", kept)
+	}
+	b.wantDisk(map[string]string{"a": "new 1", "b": "old"})
+}
+
 // forgetful is a journal that fails to record the end of a batch so often.
 type forgetful struct {
 	*diary
