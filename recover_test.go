@@ -89,7 +89,7 @@ func TestRecoverTakesBackHalfABatch(t *testing.T) {
 	}
 }
 
-// A call that comes to a file of the batch settles all of it first, and then meets what is there.
+// The first call, whatever it is, finds the batch settled and meets what is there then.
 func TestACallSettlesWhatWasCutShort(t *testing.T) {
 	edit := func(path, old, observed string) json.RawMessage {
 		return fmt.Appendf(nil, `{"path":%q,"old_text":%q,"new_text":"mine","observed_version":%q}`, path, old, contract.VersionOf([]byte(observed)))
@@ -102,7 +102,8 @@ func TestACallSettlesWhatWasCutShort(t *testing.T) {
 	}{
 		{"an edit of the half that was made", "replace_text", edit("a.txt", "new", "new a\n"), "conflict", "old a\n", "old b\n", "c\n"},
 		{"an edit of the half that was not made", "replace_text", edit("b.txt", "old", "old b\n"), "succeeded", "old a\n", "mine b\n", "c\n"},
-		{"an edit of another file", "replace_text", edit("c.txt", "c", "c\n"), "succeeded", "new a\n", "old b\n", "mine\n"},
+		{"an edit of another file", "replace_text", edit("c.txt", "c", "c\n"), "succeeded", "old a\n", "old b\n", "mine\n"},
+		{"a read of the half that was made", "read_file", json.RawMessage(`{"path":"a.txt"}`), "ok", "old a\n", "old b\n", "c\n"},
 		{"a batch", "apply_edits", fmt.Appendf(nil, `{"edits":[%s,%s]}`, edit("c.txt", "c", "c\n"), edit("b.txt", "old", "old b\n")), "succeeded", "old a\n", "mine b\n", "mine\n"},
 		{"a batch that is not atomic", "apply_edits", fmt.Appendf(nil, `{"atomic":false,"edits":[%s,%s]}`, edit("a.txt", "new", "new a\n"), edit("c.txt", "c", "c\n")), "partial", "old a\n", "old b\n", "mine\n"},
 		{"a deletion", "delete_file", fmt.Appendf(nil, `{"path":"a.txt","observed_version":%q}`, contract.VersionOf([]byte("new a\n"))), "conflict", "old a\n", "old b\n", "c\n"},

@@ -68,6 +68,7 @@ type Gate struct {
 	throttle  *throttle
 	breaker   *breaker
 	unsettled *unsettled
+	recovery  recovery
 	clock     func() time.Time
 	log       *slog.Logger
 	always    bool
@@ -85,6 +86,7 @@ func New(o Options) *Gate {
 	if g.log == nil {
 		g.log = slog.New(slog.DiscardHandler)
 	}
+	g.recovery.done = make(chan struct{})
 	g.throttle = newThrottle(o.Policy.Limits(), g.clock)
 	g.breaker = newBreaker(g.clock)
 	g.searchBy(o.Index)
@@ -139,6 +141,7 @@ type call struct {
 func (g *Gate) Call(ctx context.Context, c Call) envelope.Envelope {
 	now := g.clock()
 	k := &call{Call: c, id: newRequestID(now), tool: g.tools[c.Tool], started: now}
+	g.awaitRecovery(ctx)
 	out, err := g.walk(ctx, k)
 	if out == nil && k.tool.Effect.Writes {
 		out = k.tool.Blank() // a write says on every path which file it changed: none

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"writ/contract"
@@ -68,24 +69,66 @@ func (g *Gate) sweep(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// RecoverNowAndThen sweeps and recovers once, and then again from time to time, until the context ends: another process may end in
-// the midst of a change while this one runs.
+// RecoverNowAndThen sweeps and recovers once, and then again from time to time, until the context ends: another process
+// may end in the midst of a change while this one runs.
 func (g *Gate) RecoverNowAndThen(ctx context.Context) {
 	const pause = time.Minute
 	tick := time.NewTicker(pause)
 	defer tick.Stop()
+	g.recovery.first(func() { g.recover(ctx) })
 	if err := g.sweep(ctx); err != nil && ctx.Err() == nil {
 		g.log.Warn("temporary files could not all be removed", "error", err)
 	}
 	for {
-		if err := g.Recover(ctx); err != nil && ctx.Err() == nil {
-			g.log.Warn("changes that were cut short could not all be settled", "error", err)
-		}
 		select {
 		case <-tick.C:
+			g.recover(ctx)
 		case <-ctx.Done():
 			return
 		}
+	}
+}
+
+func (g *Gate) recover(ctx context.Context) {
+	if err := g.Recover(ctx); err != nil && ctx.Err() == nil {
+		g.log.Warn("changes that were cut short could not all be settled", "error", err)
+	}
+}
+
+// recovery is the first recovery of a process. Calls wait for it, reads too: else they could see half of a batch.
+type recovery struct {
+	once sync.Once
+	done chan struct{}
+}
+
+// recoveryWait bounds how long a call waits; another program may be in the way of a change for as long as it likes.
+const recoveryWait = 5 * time.Second
+
+// first carries out the first recovery, unless somebody has begun it.
+func (r *recovery) first(recover func()) {
+	r.once.Do(func() {
+		defer close(r.done)
+		recover()
+	})
+}
+
+// await returns when the first recovery is over, or has taken too long.
+func (g *Gate) awaitRecovery(ctx context.Context) {
+	select {
+	case <-g.recovery.done:
+		return
+	default:
+	}
+	if g.ledger == nil {
+		return
+	}
+	go g.recovery.first(func() { g.recover(context.WithoutCancel(ctx)) })
+	patience := time.NewTimer(recoveryWait)
+	defer patience.Stop()
+	select {
+	case <-g.recovery.done:
+	case <-patience.C:
+	case <-ctx.Done():
 	}
 }
 
