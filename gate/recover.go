@@ -47,7 +47,7 @@ func (g *Gate) Recover(ctx context.Context) error {
 	for id, members := range batches {
 		errs = append(errs, g.settleBatch(ctx, id, members))
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, g.ledger.RecordLost(ctx))...)
 }
 
 // swept is how many of the newest changes are looked after: more than are made in the seconds that a power cut can undo.

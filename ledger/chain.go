@@ -20,7 +20,7 @@ type auditRow struct {
 	Seq          int64           `json:"seq"`
 	Prev         string          `json:"prev"`
 	Time         string          `json:"time"`
-	Event        string          `json:"event,omitempty"` // in a row that is about the audit itself, and no call
+	Event        string          `json:"event,omitempty"` // in a row that no call has written itself
 	RequestID    string          `json:"request_id"`
 	Caller       string          `json:"caller"`
 	Client       string          `json:"client"`

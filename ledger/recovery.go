@@ -111,21 +111,33 @@ func (s *store) pending(ctx context.Context) ([]PendingIntent, error) {
 }
 
 func (s *store) markAlive(ctx context.Context, pending []PendingIntent, processes []int64) error {
-	unlock, err := lockDir(ctx, s.dir)
+	alive, err := s.alive(ctx, processes)
 	if err != nil {
 		return err
 	}
-	defer unlock()
-	alive := map[int64]bool{s.process.id: true} // its own mark is locked by itself, and must not be tried
 	for i, id := range processes {
-		if _, asked := alive[id]; !asked {
-			if alive[id], err = isAlive(markOf(s.dir, id)); err != nil {
-				return err
-			}
-		}
 		pending[i].Alive = alive[id]
 	}
 	return nil
+}
+
+// alive tells which of the processes still run.
+func (s *store) alive(ctx context.Context, processes []int64) (map[int64]bool, error) {
+	unlock, err := lockDir(ctx, s.dir)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	alive := map[int64]bool{s.process.id: true} // its own mark is locked by itself, and must not be tried
+	for _, id := range processes {
+		if _, asked := alive[id]; asked {
+			continue
+		}
+		if alive[id], err = isAlive(markOf(s.dir, id)); err != nil {
+			return nil, err
+		}
+	}
+	return alive, nil
 }
 
 func scanPending(rows *sql.Rows) (p PendingIntent, process int64, err error) {
