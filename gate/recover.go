@@ -185,7 +185,15 @@ func (u *unended) End(outcomes []contract.Outcome) error {
 
 // passes tells whether an error may be gone at the next try.
 func passes(ctx context.Context, err error) bool {
-	return ctx.Err() != nil || envelope.CodeOf(err).Status() == envelope.Unavailable
+	if err == nil {
+		return false
+	}
+	switch code := envelope.CodeOf(err); code {
+	case "", envelope.IO, envelope.DiskFull:
+		return true
+	default:
+		return ctx.Err() != nil || code.Status() == envelope.Unavailable
+	}
 }
 
 // journal is the ledger as the workspace tells it of changes.

@@ -10,6 +10,7 @@ import (
 
 	"writ/contract"
 	"writ/envelope"
+	"writ/ledger"
 )
 
 // leftOpen begins a batch that makes files new which were old, and makes its swaps; its end is not recorded.
@@ -65,6 +66,43 @@ func TestUnendedBatchIsSettledBeforeTheNextChange(t *testing.T) {
 	for name, want := range map[string]string{"a.md": "newer", "b.md": "new"} {
 		if data, err := os.ReadFile(filepath.Join(root, name)); err != nil || string(data) != want {
 			t.Errorf("%s holds %q, %v", name, data, err)
+		}
+	}
+}
+
+// A root that is away for a while, as a drive can be, makes no outcome unknown for good.
+func TestRecoverWaitsForTheRoot(t *testing.T) {
+	now := time.Now()
+	g, root := testGate(t, &now)
+	ended, err := ledger.Open(filepath.Join(filepath.Dir(root), "state"), ledger.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	place, err := contract.ParsePath("a.md")
+	if err == nil {
+		err = os.WriteFile(filepath.Join(root, "a.md"), []byte("new"), 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := ended.Begin(t.Context(), contract.Intent{
+		Kind: contract.ChangeEdit, Path: place, Before: contract.VersionOf([]byte("old")), After: contract.VersionOf([]byte("new")),
+		Undo: []contract.Splice{{Length: 3, New: []byte("old")}}, Temp: ".writ-0000000000000001.tmp",
+	})
+	if err == nil {
+		err = ended.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ from, to string }{{root, root + ".away"}, {root + ".away", root}} {
+		if err := os.Rename(c.from, c.to); err != nil {
+			t.Skip(err)
+		}
+		away := c.from == root
+		err := g.Recover(t.Context())
+		if open, openErr := g.ledger.IsOpen(t.Context(), id); (err != nil) != away || open != away || openErr != nil {
+			t.Errorf("away %v: recovered %v; open %v, %v", away, err, open, openErr)
 		}
 	}
 }
