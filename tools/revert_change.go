@@ -98,7 +98,7 @@ func (r reverting) change(ctx context.Context) (workspace.Written, error) {
 // unedit returns the splices that bring the earlier bytes back. A link that stands in the file's place now is not
 // followed.
 func (r reverting) unedit(f *workspace.File) ([]contract.Splice, error) {
-	if f.Resolved != r.Change.Path {
+	if f.Resolved != r.Change.Path || !workspace.SplicesFit(f.Data, r.Splices) {
 		return nil, r.since(nil)
 	}
 	r.out.showChange(r.w.Reader.Files, r.Change.Path, f.Data, workspace.ApplySplices(f.Data, r.Splices))

@@ -34,7 +34,7 @@ func (w Writer) deleteOnce(ctx context.Context, p contract.Path, observed contra
 	}
 	temp := tempName()
 	c, err := w.begin(ctx, contract.Intent{
-		Kind: contract.ChangeDelete, Path: t.place, Before: t.version, Mode: t.fact.Mode().Perm(),
+		Kind: contract.ChangeDelete, Path: t.place, Before: t.version(), Mode: t.fact.Mode().Perm(),
 		Undo: []contract.Splice{{New: t.data}}, Temp: temp,
 	})
 	if err != nil {
@@ -51,7 +51,7 @@ func (w Writer) deleteOnce(ctx context.Context, p contract.Path, observed contra
 	}
 	c.end(contract.OutcomeDone)
 	done := Written{
-		Path: p, Resolved: t.place, Before: t.version, ChangeID: c.id, Changed: envelope.Yes, Old: pieces{t.data}.bytes(),
+		Path: p, Resolved: t.place, Before: t.version(), ChangeID: c.id, Changed: envelope.Yes, Old: pieces{t.data}.bytes(),
 	}
 	w.remember(done)
 	return done, nil

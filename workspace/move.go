@@ -67,7 +67,7 @@ func (m *move) isRespelling() bool {
 func (m *move) run(ctx context.Context) (_ Written, err error) {
 	t, s := m.target, m.site
 	m.change, err = m.w.begin(ctx, contract.Intent{
-		Kind: contract.ChangeMove, Path: t.place, To: s.place, Before: t.version, After: t.version,
+		Kind: contract.ChangeMove, Path: t.place, To: s.place, Before: t.version(), After: t.version(),
 		Mode: t.fact.Mode().Perm(), Directories: s.missing,
 	})
 	if err != nil {
@@ -85,7 +85,7 @@ func (m *move) run(ctx context.Context) (_ Written, err error) {
 	}
 	m.change.end(contract.OutcomeDone)
 	return Written{
-		Path: s.asked, Resolved: s.place, Before: t.version, After: t.version,
+		Path: s.asked, Resolved: s.place, Before: t.version(), After: t.version(),
 		ChangeID: m.change.id, Changed: envelope.Yes, Directories: s.missing,
 	}, nil
 }

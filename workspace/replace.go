@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,11 +24,15 @@ import (
 // the file and returns what to splice into it. It must not use the Writer. If it returns nothing, or what changes
 // nothing, the file stays as it is. An error of edit is returned as it is.
 //
+// The bytes that edit is given can turn out not to be those that observed names; what it returns is of no account then.
+//
 // A file in another state is a *[Conflict] of code version-changed. Code outcome-unknown tells that the change may have
 // been made; nothing was deleted then.
 func (w Writer) Replace(ctx context.Context, p contract.Path, observed contract.Version, edit func(old *File) ([]contract.Splice, error)) (Written, error) {
 	return w.rewrite(ctx, p, func(t *target) ([]contract.Splice, error) {
-		if err := t.check(observed); err != nil {
+		if t.isLarge() { // it is hashed while the edit is planned and written
+			t.due = &observed
+		} else if err := t.check(observed); err != nil {
 			return nil, err
 		}
 		return edit(t.file(p))
@@ -52,12 +57,13 @@ func (w Writer) rewriteOnce(ctx context.Context, p contract.Path, plan func(*tar
 	if err := t.checkWritable(); err != nil {
 		return Written{}, err
 	}
-	splices, err := plan(t)
-	if err != nil {
-		return Written{}, err
-	}
 	r := &replacement{w: w, target: t, temp: tempName()}
-	if err := r.prepare(p, splices); err != nil {
+	splices, err := plan(t)
+	if err == nil {
+		err = r.prepare(p, splices)
+	}
+	if err := cmp.Or(t.checkDue(), err); err != nil {
+		r.discard()
 		return Written{}, err
 	}
 	if r.isEmpty() {
@@ -91,9 +97,9 @@ func (r *replacement) prepare(p contract.Path, splices []contract.Splice) (err e
 	if size, most := r.content.size(), r.w.w.options.FileBytes; size > most {
 		return tooLargeToWrite(t.quoted(), size, most)
 	}
-	r.result = Written{Path: p, Resolved: t.place, Before: t.version, After: t.version}
-	r.result.Old = pieces{t.data}.bytes()
+	r.result = Written{Path: p, Resolved: t.place, Old: pieces{t.data}.bytes()}
 	if r.content.equalBytes(t.data) {
+		r.result.Before, r.result.After = t.version(), t.version()
 		r.result.Changed, r.result.New = envelope.No, r.result.Old
 		return nil
 	}
@@ -103,9 +109,17 @@ func (r *replacement) prepare(p contract.Path, splices []contract.Splice) (err e
 	if r.staged.begun() {
 		r.staged.write(r.content, t.f)
 	}
+	r.result.Before = t.version()
 	r.result.After = t.sum.version(r.content, splices[0].Offset)
 	r.undo = inverse(t.data, splices)
 	return nil
+}
+
+// discard gives up a replacement that was not run.
+func (r *replacement) discard() {
+	if r.staged != nil {
+		r.staged.discard()
+	}
 }
 
 // isEmpty tells whether a prepared replacement changes nothing.
@@ -137,7 +151,7 @@ func (r *replacement) run(ctx context.Context) (err error) {
 func (r *replacement) intent() contract.Intent {
 	t := r.target
 	return contract.Intent{
-		Kind: contract.ChangeEdit, Path: t.place, Before: t.version, After: r.result.After,
+		Kind: contract.ChangeEdit, Path: t.place, Before: t.version(), After: r.result.After,
 		Mode: t.fact.Mode().Perm(), Undo: r.undo, Temp: r.temp,
 	}
 }
@@ -305,7 +319,7 @@ func (r *replacement) lost() *Conflict {
 	if err != nil {
 		return c
 	}
-	if v := contract.VersionOf(data); v != r.target.version {
+	if v := contract.VersionOf(data); v != r.target.version() {
 		c.Current, c.CurrentData = v, data
 	}
 	return c

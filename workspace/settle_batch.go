@@ -238,7 +238,7 @@ func (w *Workspace) unwrite(ctx context.Context, q *question, at parent, in cont
 		return err
 	}
 	defer t.drop()
-	if t.version != in.After {
+	if t.version() != in.After {
 		return t.conflict(envelope.VersionChanged, "%s was changed by another program.")
 	}
 	before, err := splice(t.data, in.Undo)

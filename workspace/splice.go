@@ -19,6 +19,12 @@ func ApplySplices(data []byte, splices []contract.Splice) []byte {
 	return bytes.Join(parts, nil)
 }
 
+// SplicesFit tells whether ApplySplices can be asked.
+func SplicesFit(data []byte, splices []contract.Splice) bool {
+	_, err := splice(data, splices)
+	return err == nil
+}
+
 // splice returns the pieces that the splices make of old, or an error if they are not sorted or not within it.
 func splice(old []byte, splices []contract.Splice) (pieces, error) {
 	parts := make(pieces, 0, 2*len(splices)+1)

@@ -22,9 +22,13 @@ type target struct {
 	fact     fs.FileInfo
 	watch    watch
 	data     []byte
-	sum      checkpoints
-	version  contract.Version
 	release  func()
+
+	summed chan struct{} // closed when the two below are there
+	sum    checkpoints
+	names  contract.Version
+
+	due *contract.Version // what the caller observed, where that is yet to be checked
 }
 
 // openTarget opens the file that p stands for, links followed, to be changed.
@@ -186,8 +190,30 @@ func (w Writer) hold(ctx context.Context, q *question, at parent) (_ *target, er
 	if t.data, err = readWhole(t.f, t.fact, t.quoted(), w.w.options.FileBytes); err != nil {
 		return nil, err
 	}
-	t.version = t.sum.add(t.data)
+	t.beginSum()
 	return t, nil
+}
+
+// beginSum begins to work out the version. That of a large file takes so long that something else is done meanwhile.
+func (t *target) beginSum() {
+	t.summed = make(chan struct{})
+	work := func() {
+		defer close(t.summed)
+		t.names = t.sum.add(t.data)
+	}
+	if t.isLarge() {
+		go work()
+		return
+	}
+	work()
+}
+
+func (t *target) isLarge() bool { return len(t.data) >= worthAnotherCPU }
+
+// version returns the version of the bytes that were read.
+func (t *target) version() contract.Version {
+	<-t.summed
+	return t.names
 }
 
 // openFault is fault for what was a regular file a moment ago.
@@ -223,15 +249,23 @@ func (t *target) drop() {
 
 // check compares the file with what the caller observed.
 func (t *target) check(observed contract.Version) error {
-	if t.version == observed {
+	if t.version() == observed {
 		return nil
 	}
 	return t.conflict(envelope.VersionChanged, "%s was changed since it was read. Read it again and redo the edit.")
 }
 
+// checkDue is check where that was put off.
+func (t *target) checkDue() error {
+	if t.due == nil {
+		return nil
+	}
+	return t.check(*t.due)
+}
+
 // conflict makes a Conflict that tells what the file is now. format has one verb, for the place.
 func (t *target) conflict(code envelope.Code, format string) *Conflict {
-	return &Conflict{Cause: envelope.Errorf(code, format, t.quoted()), Current: t.version, CurrentData: t.data}
+	return &Conflict{Cause: envelope.Errorf(code, format, t.quoted()), Current: t.version(), CurrentData: t.data}
 }
 
 // checkWritable returns an error if the file is marked as read-only, which root would not be told.
@@ -264,9 +298,15 @@ func (t *target) unchanged() bool {
 	return err == nil && same
 }
 
-// file returns the target as callers of Load get it.
+// file returns the target as callers of Load get it, with the version that it has or, where that is yet to be checked,
+// should have.
 func (t *target) file(asked contract.Path) *File {
-	f := &File{Info: newInfo(t.fact), Data: t.data, Version: t.version}
+	f := &File{Info: newInfo(t.fact), Data: t.data}
+	if t.due != nil {
+		f.Version = *t.due
+	} else {
+		f.Version = t.version()
+	}
 	f.Path, f.Resolved = asked, t.place
 	return f
 }

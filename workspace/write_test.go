@@ -303,6 +303,34 @@ func TestReplaceInALargeFile(t *testing.T) {
 	})
 }
 
+// A large file is checked while its edit is planned and written; in another state than the observed one it stays as it is.
+func TestLargeFileInAnotherState(t *testing.T) {
+	forms(t, func(t *testing.T, portable bool) {
+		now := string(bytes.Repeat([]byte("now"), worthAnotherCPU))
+		b := newBench(t, portable, map[string]string{"f": now})
+		mine := errors.New("mine")
+		for name, edit := range map[string]func(*File) ([]contract.Splice, error){
+			"an edit": whole("new"), "no edit": whole(now), "an edit that can't be planned": func(*File) ([]contract.Splice, error) { return nil, mine },
+			"splices that do not fit": func(f *File) ([]contract.Splice, error) {
+				return []contract.Splice{{Offset: int64(len(f.Data)), Length: 1}}, nil
+			},
+		} {
+			_, err := b.Replace(context.Background(), path(t, "f"), contract.VersionOf([]byte("before")), edit)
+			c, ok := errors.AsType[*Conflict](err)
+			if !ok || c.Current != contract.VersionOf([]byte(now)) {
+				t.Errorf("%s: got %v", name, err)
+			}
+		}
+		if _, err := b.Replace(context.Background(), path(t, "f"), contract.VersionOf([]byte(now)), func(*File) ([]contract.Splice, error) { return nil, mine }); !errors.Is(err, mine) {
+			t.Error(err)
+		}
+		if b.onDisk("f") != now || len(b.diary.intents) > 0 {
+			t.Error("something was changed")
+		}
+		b.wantTidy()
+	})
+}
+
 func TestWritesAreBounded(t *testing.T) {
 	root := world(t, map[string]string{"f": "12345678"})
 	w := open(t, Options{Roots: []Root{{Dir: root}}, State: t.TempDir(), FileBytes: 8})
