@@ -272,12 +272,13 @@ func AppendString(b []byte, s string) []byte {
 		}
 		b = append(b, s[from:i]...)
 		from = i + 1
-		b = appendEscape(b, c)
+		b = AppendEscape(b, c)
 	}
 	return append(append(b, s[from:]...), '"')
 }
 
-func appendEscape(b []byte, c byte) []byte {
+// AppendEscape appends a quote, a backslash or a control character as it stands in a JSON string.
+func AppendEscape(b []byte, c byte) []byte {
 	switch c {
 	case '"', '\\':
 		return append(b, '\\', c)

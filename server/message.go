@@ -157,7 +157,7 @@ func appendEscaped[T ~string | ~[]byte](b []byte, s T) []byte {
 		size := 1
 		switch c := s[n]; {
 		case c != lineSeparatorLead:
-			b = appendEscape(b, c)
+			b = envelope.AppendEscape(b, c)
 		case len(s) > n+2 && s[n+1] == 0x80 && s[n+2]&^1 == 0xA8:
 			b = append(b, '\\', 'u', '2', '0', '2', '8'+s[n+2]&1)
 			size = 3
@@ -166,21 +166,6 @@ func appendEscaped[T ~string | ~[]byte](b []byte, s T) []byte {
 		}
 		s = s[n+size:]
 	}
-}
-
-func appendEscape(b []byte, c byte) []byte {
-	switch c {
-	case '"', '\\':
-		return append(b, '\\', c)
-	case '\n':
-		return append(b, '\\', 'n')
-	case '\t':
-		return append(b, '\\', 't')
-	case '\r':
-		return append(b, '\\', 'r')
-	}
-	const hex = "0123456789abcdef"
-	return append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
 }
 
 // sendFault sends a JSON-RPC error. One for a message without a readable id has the id null, as JSON-RPC wants, or none,
