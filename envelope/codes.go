@@ -206,7 +206,7 @@ const (
 	Redacted         WarningCode = "redacted"           // secrets were replaced on their way out
 	MixedLineEndings WarningCode = "mixed-line-endings" // the file has both LF and CRLF
 	HardLinkBroken   WarningCode = "hard-link-broken"   // the file's other names keep the old content
-	WeakGuarantee    WarningCode = "weak-guarantee"     // the file system offers no exchange; a lost update would go unnoticed
+	WeakGuarantee    WarningCode = "weak-guarantee"     // the file system offers no exchange, or a new file could not get all that the old one had
 	IndexBuilding    WarningCode = "index-building"     // the notes index is not complete yet
 	QueryRepaired    WarningCode = "query-repaired"     // a word that occurs nowhere was read as its nearest neighbour
 	Skipped          WarningCode = "skipped"            // files that could not be searched or listed, counted by reason

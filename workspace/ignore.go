@@ -206,7 +206,8 @@ func (ig *ignores) load(rel string) []ignoreRule {
 
 // isAbsent tells whether the error says that nothing is there.
 func isAbsent(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || envelope.CodeOf(err) == envelope.PathNotFound
+	code := envelope.CodeOf(err)
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || code == envelope.PathNotFound || code == envelope.NotADirectory
 }
 
 func (ig *ignores) keep(rel string, file ignoreFile) {
