@@ -13,12 +13,12 @@ import (
 )
 
 // Replacing is a compare-and-swap. The new bytes are put in order in a file beside the target, durable and read back;
-// then the two exchange their names in one step. What is under the temporary name afterwards is what was displaced, and only now is it certain
-// what that was: it must be the very file that was read, with the very bytes that were read. If it is, it is let go. If
-// not, somebody was faster, and the two are exchanged back.
+// then the two exchange their names in one step. What is under the temporary name afterwards is what was displaced, and
+// only now is it certain what that was: it must be the very file that was read, with the very bytes that were read. If
+// it is, it is let go. If not, somebody was faster, and the two are exchanged back.
 //
 // The directory is made durable before the last look at what was displaced, so that a program that was about to write
-// to it has had its time.
+// to it has had its time. What another program writes to the new file after the swap is a change of its own.
 
 // Replace changes the file that p stands for, links followed, if its bytes are those that observed names: edit is given
 // the file and returns what to splice into it. It must not use the Writer. If it returns nothing, or what changes
