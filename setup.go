@@ -92,6 +92,9 @@ func (o *options) open(directories []string) (*house, error) {
 	files, err := workspace.Open(workspace.Options{
 		Roots: roots, State: state, FileBytes: rules.Limits().FileBytes, Encoding: rules.EncodingOf, Secrets: gate.SecretsOf(rules),
 	})
+	if errors.Is(err, workspace.ErrStateInRoot) {
+		err = fmt.Errorf("%w; name another one with --state", err)
+	}
 	if err != nil {
 		return nil, err
 	}

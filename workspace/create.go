@@ -91,7 +91,7 @@ func (c *creation) run(ctx context.Context) (err error) {
 	}
 	c.result = Written{
 		Path: s.asked, Resolved: s.place, After: contract.VersionOf(c.content[0]),
-		Directories: s.missing, New: c.content.bytes(),
+		New: c.content.bytes(),
 	}
 	c.change, err = c.w.begin(ctx, contract.Intent{
 		Kind: contract.ChangeCreate, Path: s.place, After: c.result.After, Mode: mode, Directories: s.missing, Temp: temp,
@@ -117,7 +117,7 @@ func (c *creation) place(ctx context.Context) error {
 		return c.change.unknownOutcome(s.quoted(), "its directory could not be made durable.", err)
 	}
 	c.change.end(contract.OutcomeDone)
-	c.result.Changed, c.result.ChangeID = envelope.Yes, c.change.id
+	c.result.Changed, c.result.ChangeID, c.result.Directories = envelope.Yes, c.change.id, s.madeHere()
 	return nil
 }
 
@@ -288,6 +288,17 @@ func (s *site) make() error {
 		s.made, s.ours = append(s.made, d), append(s.ours, ours)
 	}
 	return nil
+}
+
+// madeHere lists the directories that make made itself, outermost first.
+func (s *site) madeHere() []contract.Path {
+	var list []contract.Path
+	for i, ours := range s.ours {
+		if ours {
+			list = append(list, s.missing[i])
+		}
+	}
+	return list
 }
 
 // unmake takes the directories away again that make made. One that is not empty stays.

@@ -48,8 +48,13 @@ func (w Writer) makeDirectoryOnce(ctx context.Context, p contract.Path) (Written
 		s.unmake()
 		return Written{}, c.notDone(err)
 	}
+	made := s.madeHere()
+	if len(made) == 0 { // somebody else made them all in the same moment
+		c.end(contract.OutcomeNotDone)
+		return Written{Path: p, Resolved: s.place, Changed: envelope.No}, nil
+	}
 	c.end(contract.OutcomeDone)
-	return Written{Path: p, Resolved: s.place, ChangeID: c.id, Changed: envelope.Yes, Directories: s.missing}, nil
+	return Written{Path: p, Resolved: s.place, ChangeID: c.id, Changed: envelope.Yes, Directories: made}, nil
 }
 
 func (s *site) makeAll(ctx context.Context) error {

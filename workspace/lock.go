@@ -109,13 +109,13 @@ func (l *locks) acquireSlot(ctx context.Context, n int) (release func(), err err
 func (l *locks) lockFile(ctx context.Context, slot int) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(l.dir, fmt.Sprintf("%02x", slot)), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("lock: %w", err)
+		return nil, noLock(err)
 	}
 	for pause := 100 * time.Microsecond; ; pause = min(2*pause, 5*time.Millisecond) {
 		locked, err := tryLock(f)
 		if err != nil {
 			f.Close()
-			return nil, fmt.Errorf("lock: %w", err)
+			return nil, noLock(err)
 		}
 		if locked {
 			return f, nil
@@ -126,6 +126,16 @@ func (l *locks) lockFile(ctx context.Context, slot int) (*os.File, error) {
 			return nil, busy(ctx.Err())
 		case <-time.After(pause):
 		}
+	}
+}
+
+// noLock tells that the state directory is not fit for locks: it is gone, full or read-only.
+func noLock(err error) error {
+	return &envelope.Error{
+		Code: envelope.IO,
+		Message: "The server can't use its state directory, so nothing can be written and nothing was changed. A person must look at it: " +
+			"`writ doctor` tells what is wrong.",
+		Err: fmt.Errorf("lock: %w", err),
 	}
 }
 

@@ -86,7 +86,7 @@ func (m *move) run(ctx context.Context) (_ Written, err error) {
 	m.change.end(contract.OutcomeDone)
 	return Written{
 		Path: s.asked, Resolved: s.place, Before: t.version(), After: t.version(),
-		ChangeID: m.change.id, Changed: envelope.Yes, Directories: s.missing,
+		ChangeID: m.change.id, Changed: envelope.Yes, Directories: s.madeHere(),
 	}, nil
 }
 

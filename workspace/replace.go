@@ -140,6 +140,7 @@ func (r *replacement) run(ctx context.Context) (err error) {
 	if err := r.ready(ctx); err != nil {
 		return r.change.notDone(err)
 	}
+	keep = true // should swap panic, nothing of what it displaced is removed
 	keep, err = r.swap()
 	if err != nil {
 		return err
@@ -374,9 +375,13 @@ func stageFault(err error, place string) error {
 }
 
 func hardLinkBroken(place string, others uint64) envelope.Warning {
+	names := fmt.Sprintf("%d other names (hard links). They keep", others)
+	if others == 1 {
+		names = "1 other name (hard link). It keeps"
+	}
 	return envelope.Warning{
 		Code:    envelope.HardLinkBroken,
-		Message: fmt.Sprintf("%s had %d other names (hard links). They keep the old content.", place, others),
+		Message: fmt.Sprintf("%s had %s the old content.", place, names),
 		Details: map[string]any{"other_names": others},
 	}
 }

@@ -93,6 +93,9 @@ type Options struct {
 	portable bool // resolve as on other systems, for tests
 }
 
+// ErrStateInRoot tells that callers could reach the state directory.
+var ErrStateInRoot = errors.New("the state directory must lie outside every root")
+
 const defaultFileBytes = 32 << 20
 
 // Workspace is the open roots.
@@ -146,7 +149,7 @@ func (o *Options) checkState() error {
 	for _, r := range o.Roots {
 		for at := directory; ; at = filepath.Dir(at) {
 			if sameDirectory(at, r.Dir) {
-				return fmt.Errorf("open workspace: the state directory %s is inside the root %s", o.State, r.Dir)
+				return fmt.Errorf("open workspace: %w: %s is inside the root %s", ErrStateInRoot, o.State, r.Dir)
 			}
 			if at == filepath.Dir(at) {
 				break
