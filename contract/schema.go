@@ -99,8 +99,7 @@ func (s *Schema) property(name string) *Schema {
 //	outline   "-" leaves it out of the published outline of an answer; of an embedded struct, all its fields
 func schemaOf(t reflect.Type) *Schema {
 	s := &Schema{Type: "object", Properties: []Property{}}
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for f := range t.Fields() {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if f.Anonymous && name == "" {
 			from := len(s.Properties)

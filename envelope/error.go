@@ -3,6 +3,7 @@ package envelope
 import (
 	"errors"
 	"fmt"
+	"maps"
 )
 
 // Error is a cause that the caller is told. Every other error that reaches [Seal] is a fault of ours or the operating
@@ -35,9 +36,7 @@ func (e *Error) Unwrap() error { return e.Err }
 func (e *Error) With(key string, value any) *Error {
 	c := *e
 	c.Details = make(map[string]any, len(e.Details)+1)
-	for k, v := range e.Details {
-		c.Details[k] = v
-	}
+	maps.Copy(c.Details, e.Details)
 	c.Details[key] = value
 	return &c
 }

@@ -296,7 +296,7 @@ func TestNoUndoTellsASecret(t *testing.T) {
 		w.call("delete_file", arguments{"path": "glued.md", "observed_version": "$version"})
 	}
 	same(t, a, b, "list_changes", nil)
-	told := ""
+	var told strings.Builder
 	for _, w := range []*twin{a, b} {
 		var list struct {
 			Changes []struct {
@@ -307,11 +307,11 @@ func TestNoUndoTellsASecret(t *testing.T) {
 			t.Fatal(err, list)
 		}
 		for _, c := range list.Changes {
-			told += w.call("revert_change", arguments{"change_id": c.ID})
+			told.WriteString(w.call("revert_change", arguments{"change_id": c.ID}))
 		}
 	}
-	if strings.Count(told, `"succeeded"`) != 4 || !strings.Contains(told, "+key [redacted:github-pat] end") {
-		t.Errorf("undoing tells %.2000s", told)
+	if strings.Count(told.String(), `"succeeded"`) != 4 || !strings.Contains(told.String(), "+key [redacted:github-pat] end") {
+		t.Errorf("undoing tells %.2000s", told.String())
 	}
 	if data, err := os.ReadFile(filepath.Join(a.root, "token.md")); err != nil || !strings.Contains(string(data), secretA) {
 		t.Errorf("after the undo the file holds %q (%v)", data, err)

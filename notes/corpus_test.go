@@ -43,18 +43,18 @@ func newCorpus(seed uint64) *corpus {
 	c := &corpus{random: r}
 	c.english = newLexicon(r, 60_000, func() string {
 		const onsets, vowels, codas = "b c d f g h k l m n p r s t v w st tr pl gr", "a e i o u ai ou ea", "n r s t l m nd st ck  "
-		word := ""
+		var word strings.Builder
 		for range 1 + r.IntN(3) {
-			word += pick(r, onsets) + pick(r, vowels) + pick(r, codas)
+			word.WriteString(pick(r, onsets) + pick(r, vowels) + pick(r, codas))
 		}
-		return word
+		return word.String()
 	})
 	c.chinese = newLexicon(r, 20_000, func() string {
-		word := ""
+		var word strings.Builder
 		for range 1 + r.IntN(3) {
-			word += string(rune(0x4e00 + int(math.Pow(r.Float64(), 3)*5_000)))
+			word.WriteString(string(rune(0x4e00 + int(math.Pow(r.Float64(), 3)*5_000))))
 		}
-		return word
+		return word.String()
 	})
 	return c
 }

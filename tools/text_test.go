@@ -72,8 +72,7 @@ func checkStrings(t *testing.T, out reflect.Type, met map[string]bool) {
 	if out == reflect.TypeFor[time.Time]() || out == reflect.TypeFor[contract.Path]() || out == reflect.TypeFor[contract.Version]() {
 		return
 	}
-	for i := range out.NumField() {
-		f := out.Field(i)
+	for f := range out.Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if name == "-" || name == "" && !f.Anonymous {
 			continue

@@ -587,7 +587,7 @@ func TestOneOfManyCreates(t *testing.T) {
 		errs := make([]error, 20)
 		var wg sync.WaitGroup
 		for i := range errs {
-			wg.Go(func() { _, errs[i] = b.Create(context.Background(), path(t, "d/f"), []byte(fmt.Sprint(i))) })
+			wg.Go(func() { _, errs[i] = b.Create(context.Background(), path(t, "d/f"), fmt.Append(nil, i)) })
 		}
 		wg.Wait()
 		won := 0
