@@ -21,17 +21,11 @@ func (w Writer) Delete(ctx context.Context, p contract.Path, observed contract.V
 }
 
 func (w Writer) deleteOnce(ctx context.Context, p contract.Path, observed contract.Version) (Written, error) {
-	t, err := w.openEntry(ctx, p)
+	t, err := w.openEntry(ctx, p, observed)
 	if err != nil {
 		return Written{}, err
 	}
 	defer t.close()
-	if err := t.checkWritable(); err != nil {
-		return Written{}, err
-	}
-	if err := t.check(observed); err != nil {
-		return Written{}, err
-	}
 	temp := tempName()
 	c, err := w.begin(ctx, contract.Intent{
 		Kind: contract.ChangeDelete, Path: t.place, Before: t.version(), Mode: t.fact.Mode().Perm(),

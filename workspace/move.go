@@ -23,17 +23,11 @@ func (w Writer) Move(ctx context.Context, from, to contract.Path, observed contr
 }
 
 func (w Writer) moveOnce(ctx context.Context, from, to contract.Path, observed contract.Version) (Written, error) {
-	t, err := w.openEntry(ctx, from)
+	t, err := w.openEntry(ctx, from, observed)
 	if err != nil {
 		return Written{}, err
 	}
 	defer t.close()
-	if err := t.checkWritable(); err != nil {
-		return Written{}, err
-	}
-	if err := t.check(observed); err != nil {
-		return Written{}, err
-	}
 	s, err := w.openAnySite(ctx, to)
 	if err != nil {
 		return Written{}, err

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -40,13 +41,22 @@ func (w Writer) openTarget(ctx context.Context, p contract.Path) (*target, error
 	return w.settleTarget(ctx, q, func() (parent, error) { return behindLinks(ctx, q) })
 }
 
-// openEntry opens the file that p itself names, to be taken away. A link is refused.
-func (w Writer) openEntry(ctx context.Context, p contract.Path) (*target, error) {
+// openEntry opens the file that p itself names, to be taken away. A link is refused, and so is a file that may not be
+// written or is not at the observed version.
+func (w Writer) openEntry(ctx context.Context, p contract.Path, observed contract.Version) (*target, error) {
 	q, err := w.w.question(w.guard, p, Write)
 	if err != nil {
 		return nil, err
 	}
-	return w.settleTarget(ctx, q, func() (parent, error) { return entry(ctx, q) })
+	t, err := w.settleTarget(ctx, q, func() (parent, error) { return entry(ctx, q) })
+	if err != nil {
+		return nil, err
+	}
+	if err := cmp.Or(t.checkWritable(), t.check(observed)); err != nil {
+		t.close()
+		return nil, err
+	}
+	return t, nil
 }
 
 func (w Writer) settleTarget(ctx context.Context, q *question, find func() (parent, error)) (*target, error) {
