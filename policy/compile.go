@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -18,6 +19,7 @@ func Compile(c Config) (*Policy, error) {
 		redact:     c.Redact,
 	}, file: c.File}
 	b.checkRoots()
+	b.protectFile()
 	b.addZones(c)
 	b.addNotes(c.Notes)
 	b.addEncodings(c.Encodings)
@@ -56,6 +58,29 @@ func (b *builder) checkRoots() {
 		if fault != "" {
 			b.fault("%s", fault)
 		}
+	}
+}
+
+// protectFile finds the path by which callers would reach the file that the configuration was read from.
+func (b *builder) protectFile() {
+	file, err := filepath.Abs(b.file)
+	if b.file == "" || err != nil {
+		return
+	}
+	for _, r := range b.p.roots {
+		directory, err := filepath.Abs(r.Path)
+		if err != nil {
+			continue
+		}
+		rest, err := filepath.Rel(directory, file)
+		if err != nil || !filepath.IsLocal(rest) {
+			continue
+		}
+		names := strings.Split(filepath.ToSlash(rest), "/")
+		if len(b.p.roots) > 1 {
+			names = append([]string{r.Name}, names...)
+		}
+		b.p.file = foldPath(strings.Join(names, "/"))
 	}
 }
 

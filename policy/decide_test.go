@@ -10,7 +10,8 @@ import (
 )
 
 // Each case lists places and what is open there: nothing, look, read (and look), ask (read, and write once a person
-// approves) or write (read and write). A number after the path says which of its names an ignore file hits.
+// approves), protected (read, and no more for the name) or write (read and write). A number after the path says which of its
+// names an ignore file hits.
 var decisions = []struct {
 	name   string
 	scope  *Scope
@@ -50,6 +51,43 @@ var decisions = []struct {
 		places: `
 			docs/a.md   ask
 			a.md        nothing`,
+	},
+	{
+		name:  "protected names below a write glob",
+		scope: &Scope{Write: []string{"**", ".github/**", ".vscode/**", "x/.GIT/**", "sub/CLAUDE.md", "**/mcp.json"}},
+		places: `
+			a.md                     write
+			AGENTS.md                protected
+			docs/agents.MD           protected
+			docs/AGENTS.md/a         protected
+			AGENTS.mdx               write
+			my-AGENTS.md             write
+			CLAUDE.md                protected
+			sub/CLAUDE.md            write
+			a/b/mcp.json             write
+			MCP.json                 protected
+			.github/workflows/ci.yml protected
+			.github/WorkFlows/ci.yml protected
+			.github/dependabot.yml   write
+			.vscode/tasks.json       write
+			x/.GIT/config            write
+			a.code-workspace         protected
+			writ.yaml                protected
+			AGENTS.md.               protected
+			AGENTS.md::$DATA         protected
+			Jenkinsfile              protected
+` + "\uff21gents.md protected\nAGENTS.m\u200dd protected",
+	},
+	{
+		name:  "protected names in the ask zone",
+		scope: &Scope{Write: []string{"docs/**", ".github/**", "src/mcp.json"}, Ask: []string{"**"}},
+		places: `
+			docs/a.md                write
+			docs/AGENTS.md           ask
+			.github/workflows/ci.yml ask
+			.github/a.yml            write
+			src/mcp.json             write
+			src/a                    ask`,
 	},
 	{
 		name:  "three zones",
@@ -310,6 +348,8 @@ func open(p *Policy, r Request) string {
 		return "write"
 	case write.Effect == Ask && write.Code == envelope.ApprovalRequired && read.Effect == Allow && look.Effect == Allow:
 		return "ask"
+	case write.Code == envelope.ProtectedName && read.Effect == Allow && look.Effect == Allow:
+		return "protected"
 	case write.Code == envelope.OutsideWriteScope && read.Effect == Allow && look.Effect == Allow:
 		return "read"
 	case write.Code != envelope.OutsideScope || read.Code != envelope.OutsideScope:

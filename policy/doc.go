@@ -70,7 +70,8 @@
 //
 // and where neither is narrower, or both are the same, a person is asked. Where a write glob opens a hidden or ignored
 // place, wildcards of ask globs reach it too: an ignore file can't lift the question. Adding a read or write glob never
-// takes a right away, and adding an ask glob to a place that may be written never gives one.
+// takes a right away, and adding an ask glob to a place that may be written never gives one; protected names are for
+// themselves, see below.
 //
 // # Hidden and ignored names
 //
@@ -86,6 +87,24 @@
 // whatever their letters, so .GIT is as hidden as .git on volumes that take the two for one.
 //
 // These rules are those of the zones. The globs of notes and encodings only sort what the zones have opened.
+//
+// # Protected names
+//
+// Some files are orders to other programs: what version control, editors, agents, build servers and shells run or obey,
+// such as .git, .vscode, .github/workflows, AGENTS.md, mcp.json and *.code-workspace, and writ.yaml with whatever file the
+// policy was read from. The list is protectedNames in protected.go. A place is protected at any depth, with all that lies
+// below it, and also where a name is another spelling of the protected one: other case, compatible characters,
+// characters that do not show, a dot or blank at the end.
+//
+// A write glob opens a protected place only if it spells each protected name out, without wildcards: AGENTS.md,
+// **/AGENTS.md and .github/workflows/** do, '**', *.md and .github/** don't. A place that no write glob opens in this way
+// needs the ask zone; for that any ask glob will do that matches, with wildcards too, and no write glob is narrower. Where
+// none does, a write is denied as protected-name. Reading is as for any other place. So
+//
+//	write: ["**"]                            // AGENTS.md: denied, protected-name
+//	write: ["**"],  ask: ["**/AGENTS.md"]    // asks
+//	write: ["docs/**"], ask: ["**"]          // asks for docs/AGENTS.md, and for none of its neighbours
+//	write: ["**", "AGENTS.md"]               // written without a question at the top, denied as docs/AGENTS.md
 //
 // # Looking
 //

@@ -16,6 +16,7 @@ type Explanation struct {
 	Matching          []string // the rules whose globs open the place, in the order read, write, ask
 	Missed            []string // the rules whose globs would match if nothing were hidden or ignored
 	Hidden            []string // the hidden names in the path
+	Protected         []string // the protected names in the path
 	Ignored           string   // the part of the path that an ignore file names, "" if none does
 	Encoding          string   // "" where the configuration names none
 	Note              bool     // the file counts as a note, if it may be read
@@ -35,6 +36,12 @@ func (p *Policy) Explain(path contract.Path, ignored int) Explanation {
 	for _, name := range segments {
 		if strings.HasPrefix(name, ".") {
 			e.Hidden = append(e.Hidden, name)
+		}
+	}
+	guarded := p.protected(path.String())
+	for i, name := range segments {
+		if guarded.has(i) {
+			e.Protected = append(e.Protected, name)
 		}
 	}
 	e.Ignored = strings.Join(segments[:min(ignored, len(segments))], "/")
@@ -83,6 +90,9 @@ func (e Explanation) Lines() []string {
 	}
 	if e.Ignored != "" {
 		add("ignored: %s; a glob opens it by naming it, as in %s", contract.Quote(e.Ignored), contract.Quote(e.opening(e.Ignored)))
+	}
+	if len(e.Protected) > 0 {
+		add("protected: %s; a write glob opens it only by spelling it out, and otherwise an ask glob must match", list(quote(e.Protected)))
 	}
 	if e.asksDespiteWrite() {
 		add("a write glob opens what an ask glob holds only if it is the narrower one, all of it within the ask glob")

@@ -47,7 +47,17 @@ func TestExplain(t *testing.T) {
 			write: deny   a hidden name that no glob names
 			kept from read: **, since * and ** reach no hidden or ignored name
 			kept from write: docs/**, since * and ** reach no hidden or ignored name
-			hidden: ".git"; a glob opens a hidden name by spelling its beginning, as in "docs/.git/**"`},
+			hidden: ".git"; a glob opens a hidden name by spelling its beginning, as in "docs/.git/**"
+			protected: ".git"; a write glob opens it only by spelling it out, and otherwise an ask glob must match`},
+		{name: "protected", path: "docs/AGENTS.md", want: `
+			"docs/AGENTS.md"
+			look:  allow  read: **
+			read:  allow  read: **
+			write: deny   a protected name that no write glob spells out
+			matches read: **
+			matches write: docs/**
+			protected: "AGENTS.md"; a write glob opens it only by spelling it out, and otherwise an ask glob must match
+			counts as a note`},
 		{name: "ignored", path: "build/a", ignored: 1, want: `
 			"build/a"
 			look:  deny   an ignored name that no glob names

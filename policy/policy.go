@@ -51,6 +51,8 @@ const (
 	ruleIgnored  = "an ignored name that no glob names"
 	ruleUnlisted = "no glob matches"
 	ruleReadOnly = "no write or ask glob matches"
+
+	ruleProtected = "a protected name that no write glob spells out"
 )
 
 // Policy decides who may do what where. It holds no state, so it may be shared by any number of goroutines.
@@ -59,6 +61,7 @@ type Policy struct {
 	readable         []pattern // read, write and ask
 	narrower         [][]int   // for each ask pattern the indices of the write patterns that lie within it
 
+	file       string // the policy's own file as a path, folded; "" where it lies in no root
 	roots      []Root
 	zones      Zones
 	notes      []contract.Glob
@@ -112,6 +115,13 @@ func (p *Policy) decideRead(at place) Decision {
 
 func (p *Policy) decideWrite(at place) Decision {
 	w := first(p.write, at)
+	if w != nil {
+		if guarded := p.protected(at.path); guarded != nil {
+			if w = spelling(p.write, at, guarded); w == nil {
+				return p.decideProtected(at)
+			}
+		}
+	}
 	if a := p.asks(w, at); a != nil {
 		return Decision{Effect: Ask, Rule: a.rule, Code: envelope.ApprovalRequired}
 	}
@@ -122,6 +132,14 @@ func (p *Policy) decideWrite(at place) Decision {
 		return Decision{Effect: Deny, Rule: ruleReadOnly, Code: envelope.OutsideWriteScope}
 	}
 	return p.outside(at)
+}
+
+// decideProtected answers for a protected place that a write pattern opens, but none that spells its name out.
+func (p *Policy) decideProtected(at place) Decision {
+	if a := first(p.ask, at.plainly()); a != nil {
+		return Decision{Effect: Ask, Rule: a.rule, Code: envelope.ApprovalRequired}
+	}
+	return Decision{Effect: Deny, Rule: ruleProtected, Code: envelope.ProtectedName}
 }
 
 // asks returns the ask pattern that makes a write of the place wait for a person; w is the write pattern that opens the
