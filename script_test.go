@@ -46,7 +46,7 @@ import (
 //
 // In arguments and wants $version(PATH) is the version of a file on disk as the section is reached, $zero a version of
 // no file, $root the root's absolute path, $long(N) a text of N characters, and $NAME(call) the text field NAME of an
-// earlier answer, such as $change_id(first edit).
+// earlier answer or of its truncated, such as $change_id(first edit).
 //
 // Whatever a script wants, the codes of every answer must be those of the tool's contract and of the answer's status.
 //
@@ -264,7 +264,11 @@ func (s *script) expand(text string) string {
 		case m[2] == "":
 			return word
 		}
-		value, ok := s.answer(m[2]).envelope[m[1]].(string)
+		envelope := s.answer(m[2]).envelope
+		value, ok := envelope[m[1]].(string)
+		if t, cut := envelope["truncated"].(map[string]any); cut && !ok {
+			value, ok = t[m[1]].(string)
+		}
 		if !ok {
 			s.Fatalf("the answer to %q has no text %s", m[2], m[1])
 		}

@@ -102,7 +102,7 @@ func (o *options) open(directories []string) (*house, error) {
 	if err != nil {
 		return nil, errors.Join(err, files.Close())
 	}
-	book, err := ledger.Open(state, ledger.Options{Logger: log, Roots: identity})
+	book, err := ledger.Open(state, ledger.Options{Logger: log, Roots: identity, ArtifactBytes: rules.Limits().ArtifactBytes})
 	if err != nil {
 		return nil, errors.Join(err, files.Close())
 	}

@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"errors"
+	"log/slog"
 
 	"writ/ledger"
 	"writ/tools"
@@ -14,6 +15,9 @@ type artifacts struct {
 	ledger *ledger.Ledger
 	files  workspace.Reader
 	caller string
+	redact bool // secrets are kept back
+	tool   bool // there is read_artifact
+	log    *slog.Logger
 }
 
 // Keep keeps a for the caller alone.
@@ -21,7 +25,19 @@ func (s artifacts) Keep(_ context.Context, a tools.Artifact) (string, error) {
 	if s.ledger == nil {
 		return "", errors.New("there is no place to keep an artifact")
 	}
-	return s.ledger.KeepArtifact(ledger.Artifact{Caller: s.caller, About: a.About, Text: a.Text})
+	name, err := s.ledger.KeepArtifact(ledger.Artifact{Caller: s.caller, About: a.About, Names: a.Names, Clean: s.redact, Text: a.Text})
+	if err != nil {
+		s.log.Warn("a result could not be kept", "error", err)
+	}
+	return name, err
+}
+
+// HowToRead tells of the tool, where the caller has it.
+func (s artifacts) HowToRead(name string) string {
+	if s.tool {
+		return "read_artifact with " + name + " reads it"
+	}
+	return "the MCP resource " + name
 }
 
 // Artifact returns what is kept under the name.
@@ -41,5 +57,8 @@ func (s artifacts) Artifact(ctx context.Context, name string) (tools.Artifact, e
 			return tools.Artifact{}, ledger.UnknownArtifact(name)
 		}
 	}
-	return tools.Artifact{Text: a.Text, About: a.About}, nil
+	if s.redact && !a.Clean { // it was made under another policy
+		a.Text = workspace.Redact(Secrets{}, a.Text)
+	}
+	return tools.Artifact{Text: a.Text, About: a.About, Names: a.Names}, nil
 }

@@ -209,7 +209,7 @@ func (g *Gate) env(k *call) tools.Env {
 	return tools.Env{
 		Files: files, Limits: limits(g.policy.Limits()), Scope: g.scope,
 		Notes: noteFinder{g.search, noteSource{g.policy, files.Reader}}, Log: changeLog{g.ledger, files.Reader},
-		Artifacts: artifacts{g.ledger, files.Reader, k.Caller},
+		Artifacts: artifacts{g.ledger, files.Reader, k.Caller, g.policy.Redact(), g.Has("read_artifact"), g.log},
 	}
 }
 
@@ -266,7 +266,7 @@ func newRequestID(now time.Time) string {
 // limits are the policy's, as tools know them.
 func limits(l policy.Limits) tools.Limits {
 	return tools.Limits{
-		ResultBytes: l.ResultBytes, FileBytes: l.FileBytes,
+		ResultBytes: l.ResultBytes, FileBytes: l.FileBytes, ArtifactBytes: int(l.ArtifactBytes / 8),
 		Lines: l.PageLines, Entries: l.PageEntries, Matches: l.PageMatches, Notes: l.PageNotes,
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"writ/contract"
@@ -22,20 +23,31 @@ import (
 // share. The file's name is the artifact's, random, so that it can't be guessed. Its first line is JSON and says whom it
 // is for and what it is about; the text follows.
 //
-// What is older than artifactAge, and the oldest of what is more than artifactBytes together, is put out: an empty file
-// takes its place for another while, so that who asks for it is told that it has expired.
+// What is older than artifactAge, and the oldest of what is more than the budget together or more than mostArtifacts, is
+// put out: an empty file takes its place for another while, so that who asks for it is told that it has expired.
 const (
 	artifactsDir   = "artifacts"
 	artifactPrefix = "artifact:"
 	artifactAge    = 24 * time.Hour
-	artifactBytes  = 64 << 20
 	artifactName   = 26 // characters of a random name
+	mostArtifacts  = 1000
+	mostPutOut     = 10_000
+
+	// DefaultArtifactBytes is what artifacts may take together where Options leaves it open.
+	DefaultArtifactBytes = 64 << 20
+
+	// Looking through the directory takes longer than keeping an artifact, so it is not done each time: artifacts may
+	// exceed their budget by this part of it, and live on for this long.
+	expireAfterKept = 32
+	expirePause     = 10 * time.Minute
 )
 
 // Artifact is a result that was too large for an answer.
 type Artifact struct {
 	Caller string          // who may read it
 	About  []contract.Path // the files that it tells of
+	Names  bool            // of those files it tells no more than their names
+	Clean  bool            // secrets were kept back when it was made
 	Text   string
 }
 
@@ -43,6 +55,35 @@ type Artifact struct {
 type artifactHead struct {
 	Caller string   `json:"caller"`
 	About  []string `json:"about"`
+	Names  bool     `json:"names,omitempty"`
+	Clean  bool     `json:"clean,omitempty"`
+}
+
+// artifactUse is what is known of the artifacts since the directory was looked through.
+type artifactUse struct {
+	mu    sync.Mutex
+	at    time.Time // when it was
+	bytes int64     // what is there, as far as is known
+	kept  int       // since then
+}
+
+// add counts one more artifact, and tells whether it is time to look through them all.
+func (u *artifactUse) add(size int, budget int64, now time.Time) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.bytes += int64(size)
+	u.kept++
+	if u.bytes <= budget && u.kept < expireAfterKept && now.Sub(u.at) < expirePause {
+		return false
+	}
+	u.at, u.kept = now, 0
+	return true
+}
+
+func (u *artifactUse) found(bytes int64) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.bytes = bytes
 }
 
 // KeepArtifact keeps a and returns its name, artifact:… . It does not survive a power cut for certain.
@@ -51,7 +92,7 @@ func (l *Ledger) KeepArtifact(a Artifact) (name string, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", causeOf(err)
 	}
-	head := artifactHead{Caller: a.Caller, About: []string{}}
+	head := artifactHead{Caller: a.Caller, About: []string{}, Names: a.Names, Clean: a.Clean}
 	for _, p := range a.About {
 		head.About = append(head.About, p.String())
 	}
@@ -63,8 +104,10 @@ func (l *Ledger) KeepArtifact(a Artifact) (name string, err error) {
 	if err := replaceFile(filepath.Join(dir, random), [][]byte{line, {'\n'}, []byte(a.Text)}); err != nil {
 		return "", causeOf(err)
 	}
-	if err := l.expireArtifacts(dir); err != nil {
-		l.log.Error("old artifacts could not be removed", "error", err)
+	if l.artifacts.add(len(line)+len(a.Text)+1, l.artifactBytes, l.clock()) {
+		if err := l.expireArtifacts(dir); err != nil {
+			l.log.Error("old artifacts could not be removed", "error", err)
+		}
 	}
 	return artifactPrefix + random, nil
 }
@@ -113,7 +156,7 @@ func (l *Ledger) Artifact(_ context.Context, name string) (Artifact, error) {
 	if err := json.Unmarshal([]byte(line), &head); err != nil {
 		return Artifact{}, UnknownArtifact(name)
 	}
-	a := Artifact{Caller: head.Caller, Text: text}
+	a := Artifact{Caller: head.Caller, Names: head.Names, Clean: head.Clean, Text: text}
 	for _, about := range head.About {
 		p, err := parsePathOrTop(about)
 		if err != nil {
@@ -133,31 +176,80 @@ func isRandomName(s string) bool {
 	return len(s) == artifactName && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz234567") == ""
 }
 
+// Artifacts names those that are kept for the caller, newest first, at most so many.
+func (l *Ledger) Artifacts(caller string, most int) ([]string, error) {
+	dir := filepath.Join(l.dir, artifactsDir)
+	files, err := artifactFiles(dir)
+	if err != nil {
+		return nil, causeOf(err)
+	}
+	var names []string
+	for _, info := range files {
+		if len(names) == most || l.clock().Sub(info.ModTime()) > artifactAge {
+			break
+		}
+		if info.Size() == 0 || !isRandomName(info.Name()) {
+			continue
+		}
+		if head, err := readHead(filepath.Join(dir, info.Name())); err == nil && head.Caller == caller {
+			names = append(names, artifactPrefix+info.Name())
+		}
+	}
+	return names, nil
+}
+
+func readHead(name string) (artifactHead, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return artifactHead{}, err
+	}
+	defer f.Close()
+	var head artifactHead
+	return head, json.NewDecoder(f).Decode(&head)
+}
+
+// artifactFiles lists the files of the directory, newest first; none where it is not there.
+func artifactFiles(dir string) ([]fs.FileInfo, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var files []fs.FileInfo
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil {
+			files = append(files, info)
+		}
+	}
+	slices.SortFunc(files, func(a, b fs.FileInfo) int { return cmp.Compare(b.ModTime().UnixNano(), a.ModTime().UnixNano()) })
+	return files, nil
+}
+
 // expireArtifacts puts out what is too old or too much, and removes what was put out long ago.
 func (l *Ledger) expireArtifacts(dir string) error {
-	entries, err := os.ReadDir(dir)
+	files, err := artifactFiles(dir)
 	if err != nil {
 		return err
 	}
-	var kept []fs.FileInfo
-	for _, e := range entries {
-		if info, err := e.Info(); err == nil {
-			kept = append(kept, info)
-		}
-	}
-	slices.SortFunc(kept, func(a, b fs.FileInfo) int { return cmp.Compare(b.ModTime().UnixNano(), a.ModTime().UnixNano()) })
 	var errs []error
-	total := int64(0)
-	for _, info := range kept { // newest first
+	total, kept, putOut := int64(0), 0, 0
+	for _, info := range files { // newest first
 		name, age := filepath.Join(dir, info.Name()), l.clock().Sub(info.ModTime())
-		total += info.Size()
 		switch {
-		case info.Size() == 0 && age > artifactAge, strings.HasPrefix(info.Name(), tempPrefix) && age > time.Hour:
-			errs = append(errs, os.Remove(name))
-		case info.Size() == 0 || age <= artifactAge && total <= artifactBytes || strings.HasPrefix(info.Name(), tempPrefix):
-		default:
+		case strings.HasPrefix(info.Name(), tempPrefix):
+			if age > time.Hour {
+				errs = append(errs, os.Remove(name))
+			}
+		case info.Size() == 0:
+			if putOut++; age > artifactAge || putOut > mostPutOut {
+				errs = append(errs, os.Remove(name))
+			}
+		case age > artifactAge, kept == mostArtifacts, total+info.Size() > l.artifactBytes:
 			errs = append(errs, replaceFile(name, nil))
+		default:
+			total += info.Size()
+			kept++
 		}
 	}
+	l.artifacts.found(total)
 	return errors.Join(errs...)
 }

@@ -62,7 +62,7 @@ func TestArtifactsExpire(t *testing.T) {
 
 func TestOldestArtifactsGoWhenThereAreTooMany(t *testing.T) {
 	l := openNew(t)
-	large := strings.Repeat("x", artifactBytes/3)
+	large := strings.Repeat("x", DefaultArtifactBytes/3)
 	var names []string
 	for i := range 4 {
 		names = append(names, keep(t, l, large))

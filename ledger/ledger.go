@@ -13,6 +13,7 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,6 +43,8 @@ type Options struct {
 	Clock  func() time.Time // nil: time.Now
 	Budget Budget
 	Logger *slog.Logger // nil: nothing is logged
+	// ArtifactBytes bounds what the artifacts take together; 0: DefaultArtifactBytes.
+	ArtifactBytes int64
 	// Roots tells the roots that paths are in from others. A state directory belongs to those that it was first used
 	// with; with others it can't be opened, since what its log says would be carried out on the wrong files. "": whatever
 	// roots they are.
@@ -56,6 +59,9 @@ type Ledger struct {
 	budget Budget
 	log    *slog.Logger
 	roots  string
+
+	artifactBytes int64
+	artifacts     artifactUse
 
 	opening sync.Mutex // guards the four below, and is held while the database is opened
 	store   *store     // nil until first used
@@ -76,7 +82,7 @@ func Open(dir string, o Options) (*Ledger, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the state directory: %w", err)
 	}
-	l := &Ledger{dir: dir, clock: o.Clock, budget: o.Budget, log: o.Logger, roots: o.Roots}
+	l := &Ledger{dir: dir, clock: o.Clock, budget: o.Budget, log: o.Logger, roots: o.Roots, artifactBytes: cmp.Or(o.ArtifactBytes, DefaultArtifactBytes)}
 	if l.clock == nil {
 		l.clock = time.Now
 	}

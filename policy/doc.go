@@ -20,6 +20,7 @@
 //	limits:
 //	  file_bytes: 32MiB        # the largest file that is read or written
 //	  result_bytes: 256KiB     # file text in one answer
+//	  artifact_bytes: 64MiB    # results too large for an answer, which are kept for a day; one takes an eighth at most
 //	  call_time: 30s           # wall time of one call
 //	  calls_per_minute: 600    # of one caller; the default over HTTP, over stdio there is none
 //	  page_lines: 2000         # pages: where an answer ends if the call sets no limit itself
@@ -34,7 +35,7 @@
 // path begins with the root's name, and so do the globs that match it: with roots a and b, a/docs/** is in a, and docs/**
 // matches nothing.
 //
-// limits take whole numbers; sizes also KiB, MiB and GiB (result_bytes from 1KiB to 1GiB), call_time a duration such as
+// limits take whole numbers; sizes also KiB, MiB and GiB (result_bytes from 1KiB to 1GiB, artifact_bytes from 64KiB), call_time a duration such as
 // 500ms, 30s or 2m. A result_bytes above its default raises the default pages in proportion: 1MiB makes page_lines 8000.
 // Pages that the file sets stand as they are.
 //

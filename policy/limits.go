@@ -14,6 +14,7 @@ import (
 type Limits struct {
 	FileBytes      int64         // the largest file that is read or written
 	ResultBytes    int           // file text in one answer
+	ArtifactBytes  int64         // results kept because they were too large for an answer, all together
 	CallTime       time.Duration // wall time of one call
 	CallsPerMinute int           // of one caller; 0: unlimited, but see OverHTTP
 
@@ -29,6 +30,9 @@ func DefaultLimits() Limits {
 	return Limits{
 		FileBytes:   32 * mebi,
 		ResultBytes: 256 * kibi,
+
+		ArtifactBytes: 64 * mebi,
+
 		CallTime:    30 * time.Second,
 		PageLines:   2000,
 		PageEntries: 1000,
@@ -54,6 +58,7 @@ func (l Limits) filled() Limits {
 	d := DefaultLimits()
 	fill(&l.FileBytes, d.FileBytes)
 	fill(&l.ResultBytes, d.ResultBytes)
+	fill(&l.ArtifactBytes, d.ArtifactBytes)
 	fill(&l.CallTime, d.CallTime)
 	page := func(size int) int {
 		raised := int64(size) * int64(max(l.ResultBytes, d.ResultBytes)) / int64(d.ResultBytes)

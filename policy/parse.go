@@ -220,8 +220,12 @@ const (
 	maxFileBytes   = 1 << 40
 	minResultBytes = 1 * kibi
 	maxResultBytes = 1 * gibi
-	minCallTime    = time.Millisecond
-	maxCallTime    = 24 * time.Hour
+
+	minArtifactBytes = 64 * kibi
+	maxArtifactBytes = 1 << 40
+
+	minCallTime = time.Millisecond
+	maxCallTime = 24 * time.Hour
 )
 
 func (r *reader) limits(n ast.Node) Limits {
@@ -233,6 +237,9 @@ func (r *reader) limits(n ast.Node) Limits {
 		{"file_bytes", func(n ast.Node) { l.FileBytes = r.size(n, "limits.file_bytes", minFileBytes, maxFileBytes) }},
 		{"result_bytes", func(n ast.Node) {
 			l.ResultBytes = int(r.size(n, "limits.result_bytes", minResultBytes, maxResultBytes))
+		}},
+		{"artifact_bytes", func(n ast.Node) {
+			l.ArtifactBytes = r.size(n, "limits.artifact_bytes", minArtifactBytes, maxArtifactBytes)
 		}},
 		{"call_time", func(n ast.Node) { l.CallTime = r.time(n, "limits.call_time") }},
 		count("calls_per_minute", &l.CallsPerMinute),

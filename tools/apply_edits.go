@@ -48,6 +48,8 @@ type editItem struct {
 	Version  contract.Version `json:"version,omitzero"`
 	Diff     string           `json:"diff,omitempty" text:"file"`
 	ChangeID string           `json:"change_id,omitempty"`
+
+	Truncated *truncated `json:"truncated,omitempty"`
 	rebase
 	miss
 }
@@ -256,7 +258,9 @@ func (b *editBatch) explain(ctx context.Context, out *applyEditsOut, refused []e
 		var one replaceTextOut
 		one.explain(ctx, b.w.Reader.Files, collision{path, e.ObservedVersion, e.OldText, r.Err})
 		item := &out.Items[r.Item]
-		item.rebase, item.miss = one.rebase, one.miss
+		one.keepDiff(ctx, b.w.Reader)
+		item.rebase, item.miss, item.Truncated = one.rebase, one.miss, one.Truncated
+		out.Warnings = append(out.Warnings, one.Warnings...)
 		out.Untrusted = out.Untrusted || one.Untrusted
 	}
 }
@@ -267,7 +271,6 @@ const batchDiffBytes = 16 << 10
 // show puts line and diff into the items that were carried out, and what was done to their arguments into the answer.
 func (b *editBatch) show(ctx context.Context, out *applyEditsOut) {
 	room := min(batchDiffBytes, b.w.Limits.ResultBytes/2)
-	var all strings.Builder
 	shown, done := 0, 0
 	for i := range out.Items {
 		item, plan := &out.Items[i], b.plans[i]
@@ -282,28 +285,41 @@ func (b *editBatch) show(ctx context.Context, out *applyEditsOut) {
 		if item.Status != envelope.Succeeded {
 			continue
 		}
-		diff := plan.text.SpliceDiff(item.Path, plan.Plan)
-		all.WriteString(diff)
+		diff := plan.text.SpliceDiff(item.Path, editDiffLines, plan.Plan)
 		done++
 		if len(diff) <= room {
 			room -= len(diff)
 			item.Diff, out.Untrusted = diff, true
+		}
+		if item.Diff != "" && !workspace.DiffIsCut(item.Diff) {
 			shown++
 		}
 	}
 	if shown < done {
-		b.keepDiffs(ctx, out, all.String())
-		out.Truncated = &truncated{Returned: shown, Total: done, Unit: "diffs"}
+		b.keepDiffs(ctx, out, truncated{Returned: shown, Total: done, Unit: "diffs"})
 	}
 }
 
 // keepDiffs keeps what the answer has no room for. The edits are made by now, so that failing to is no reason to fail.
-func (b *editBatch) keepDiffs(ctx context.Context, out *applyEditsOut, diffs string) {
-	name, err := b.w.Artifacts.Keep(ctx, Artifact{Text: diffs, About: out.Places})
-	if err != nil {
-		out.Warn(envelope.Warning{Code: envelope.Cut, Message: "Not all diffs are here, and they could not be kept. Every edit is made; read the files to see them."})
-		return
+func (b *editBatch) keepDiffs(ctx context.Context, out *applyEditsOut, t truncated) {
+	out.Truncated = &t
+	out.Warn(envelope.Warning{Code: envelope.Cut, Message: fmt.Sprintf("%d of %d diffs are here in full. Every edit that is called succeeded is made.", t.Returned, t.Total)})
+	var all strings.Builder
+	kept := 0
+	for i, item := range out.Items {
+		if plan := b.plans[i]; plan.text != nil && item.Status == envelope.Succeeded {
+			diff := plan.text.SpliceDiff(item.Path, keptDiffLines, plan.Plan)
+			if all.Len()+len(diff) > b.w.Limits.ArtifactBytes {
+				break
+			}
+			all.WriteString(diff)
+			kept++
+		}
 	}
-	out.Artifact = name
-	out.Warn(envelope.Warning{Code: envelope.Cut, Message: "Not all diffs are here. read_artifact with the artifact shows them all."})
+	holds := "They are all"
+	if kept < t.Total {
+		holds = fmt.Sprintf("The first %d are", kept)
+	}
+	b.w.keep(ctx, &out.Notes, &t, Artifact{Text: all.String(), About: out.Places}, holds)
+	out.Artifact = t.Artifact
 }

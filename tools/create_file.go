@@ -42,8 +42,9 @@ func runCreateFile(ctx context.Context, w Writer, in createFileIn) (createFileOu
 	if err != nil {
 		return out, err
 	}
-	out.show(w.Files.Diff(in.Path, "", in.Content, writeDiffLines))
 	out.record(result)
+	out.show(writeDiffLines, func(maxLines int) string { return w.Files.Diff(in.Path, "", in.Content, maxLines) })
+	out.shown.place = contract.Path{} // the caller has sent it
 	out.sent(in.Content)
 	out.CreatedDirectories = append([]contract.Path{}, result.Directories...)
 	return out, nil

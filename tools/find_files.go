@@ -37,6 +37,21 @@ type findFilesOut struct {
 	Truncated *truncated  `json:"truncated,omitempty"`
 }
 
+// onlyPath is a file of a list that is kept.
+type onlyPath struct {
+	Path contract.Path `json:"path"`
+}
+
+func (p onlyPath) path() contract.Path { return p.Path }
+
+func onlyPaths(paths []contract.Path) []onlyPath {
+	list := make([]onlyPath, min(len(paths), keptEntries))
+	for i := range list {
+		list[i] = onlyPath{paths[i]}
+	}
+	return list
+}
+
 func runFindFiles(ctx context.Context, r Reader, in findFilesIn) (findFilesOut, error) {
 	p := page{offset: in.Offset, limit: r.Limits.Entries}
 	found, err := r.Files.Find(ctx, in.Path, in.Glob, workspace.Window{Offset: p.offset, Limit: p.limit})
@@ -52,6 +67,9 @@ func runFindFiles(ctx context.Context, r Reader, in findFilesIn) (findFilesOut, 
 		out.Files = append(out.Files, foundFile{f.Path, f.Size, f.Modified.UTC().Truncate(time.Second)})
 	}
 	out.Truncated = p.rest(&out.Notes, len(out.Files), out.Total, "files")
+	if in.Offset == 0 {
+		keepList(ctx, r, &out.Notes, out.Truncated, keptList[onlyPath]{entries: onlyPaths(found.Paths), about: onlyPath.path, names: true})
+	}
 	warnSkipped(&out.Notes, found.Skipped)
 	return out, nil
 }

@@ -78,7 +78,23 @@ func runListChanges(ctx context.Context, r Reader, in listChangesIn) (listChange
 		out.Changes = append(out.Changes, listed(c))
 	}
 	out.Truncated = p.rest(&out.Notes, len(out.Changes), total, "changes")
+	if in.Offset == 0 && out.Truncated != nil {
+		out.keepAll(ctx, r, in.Path)
+	}
 	return out, nil
+}
+
+// keepAll keeps all changes as an artifact.
+func (o *listChangesOut) keepAll(ctx context.Context, r Reader, path contract.Path) {
+	changes, _, err := r.Log.Changes(ctx, path, 0, keptEntries)
+	if err != nil {
+		return
+	}
+	all := make([]listedChange, len(changes))
+	for i, c := range changes {
+		all[i] = listed(c)
+	}
+	keepList(ctx, r, &o.Notes, o.Truncated, keptList[listedChange]{entries: all, about: func(c listedChange) contract.Path { return c.Path }})
 }
 
 func listed(c contract.Change) listedChange {

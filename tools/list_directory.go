@@ -37,6 +37,14 @@ type listDirectoryOut struct {
 	Truncated *truncated    `json:"truncated,omitempty"`
 }
 
+func children(dir contract.Path, names []string) []contract.Path {
+	paths := make([]contract.Path, len(names))
+	for i, name := range names {
+		paths[i] = dir.Join(name)
+	}
+	return paths
+}
+
 func runListDirectory(ctx context.Context, r Reader, in listDirectoryIn) (listDirectoryOut, error) {
 	p := page{offset: in.Offset, limit: r.Limits.Entries}
 	listing, err := r.Files.List(ctx, in.Path, workspace.Window{Offset: p.offset, Limit: p.limit})
@@ -52,6 +60,9 @@ func runListDirectory(ctx context.Context, r Reader, in listDirectoryIn) (listDi
 		out.Entries = append(out.Entries, listedEntry{e.Name, string(e.Kind), e.Size, e.Modified.UTC().Truncate(time.Second), e.LinkTarget})
 	}
 	out.Truncated = p.rest(&out.Notes, len(out.Entries), out.Total, "entries")
+	if in.Offset == 0 && out.Truncated != nil {
+		keepList(ctx, r, &out.Notes, out.Truncated, keptList[onlyPath]{entries: onlyPaths(children(listing.Path, listing.Names)), about: onlyPath.path, names: true})
+	}
 	warnSkipped(&out.Notes, listing.Skipped)
 	return out, nil
 }

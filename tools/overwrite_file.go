@@ -31,7 +31,7 @@ func runOverwriteFile(ctx context.Context, w Writer, in overwriteFileIn) (overwr
 		if err != nil {
 			return nil, err
 		}
-		out.show(w.Files.Diff(in.Path, text.String(), in.Content, writeDiffLines))
+		out.show(writeDiffLines, func(maxLines int) string { return w.Files.Diff(in.Path, text.String(), in.Content, maxLines) })
 		return text.Overwrite(in.Content)
 	})
 	if err != nil {

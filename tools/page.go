@@ -11,8 +11,9 @@ import (
 type truncated struct {
 	Returned   int    `json:"returned"`
 	Total      int    `json:"total"`
-	Unit       string `json:"unit"` // lines, entries, files, matches, notes
+	Unit       string `json:"unit"` // lines, entries, files, matches, notes, changes, bytes, diffs
 	NextOffset int    `json:"next_offset,omitempty"`
+	Artifact   string `json:"artifact,omitempty" doc:"what is kept of the whole, for read_artifact"`
 }
 
 // cut marks an answer that ends at nextOffset, and adds the warning that tells how to go on.

@@ -27,6 +27,7 @@ type previewReplaceOut struct {
 	Line      int              `json:"line,omitempty"`
 	Version   contract.Version `json:"version,omitzero" doc:"the file's version now"`
 	Untrusted bool             `json:"untrusted,omitempty" outline:"-"`
+	Truncated *truncated       `json:"truncated,omitempty" outline:"-"`
 	rebase    `outline:"-"`
 	miss      `outline:"-"`
 }
@@ -37,10 +38,10 @@ func runPreviewReplace(ctx context.Context, r Reader, in replaceTextIn) (preview
 	if err != nil {
 		would.explain(ctx, r.Files, collision{in.Path, in.ObservedVersion, in.OldText, err})
 	}
-	warnOfCutDiff(&would.Notes, would.Diff)
+	would.keepDiff(ctx, r)
 	return previewReplaceOut{
 		Notes: would.Notes, Diff: would.Diff, Line: would.Line, Version: version, Untrusted: would.Untrusted,
-		rebase: would.rebase, miss: would.miss,
+		Truncated: would.Truncated, rebase: would.rebase, miss: would.miss,
 	}, err
 }
 
@@ -63,6 +64,7 @@ func (o *replaceTextOut) preview(ctx context.Context, r Reader, in replaceTextIn
 	if file.Version != in.ObservedVersion {
 		return none, workspace.NewConflict(file)
 	}
+	o.shown.place = file.Resolved
 	splices, err := o.plan(file, in, r.Files)
 	if err != nil {
 		return none, err

@@ -12,8 +12,9 @@ import (
 // Artifact is a result that is too large for an answer.
 type Artifact struct {
 	Text string // not empty
-	// About are the files that it tells of: who may not read them all may not read it.
+	// About are the files that it tells of, links followed: who may not read them all may not read it.
 	About []contract.Path
+	Names bool // of those files it tells no more than their names
 }
 
 // Artifacts keeps what is too large for an answer, for a while.
@@ -22,6 +23,8 @@ type Artifacts interface {
 	Keep(ctx context.Context, a Artifact) (name string, err error)
 	// Artifact returns what is kept under the name, or an Error of code unknown-artifact or expired.
 	Artifact(ctx context.Context, name string) (Artifact, error)
+	// HowToRead tells a caller in words how to read the artifact of that name.
+	HowToRead(name string) string
 }
 
 var readArtifact = reads(contract.Contract{

@@ -92,7 +92,28 @@ func (f *textFacts) read(ctx context.Context, r Reader, in readFileIn, notes *en
 		Encoding: page.Encoding, BOM: page.BOM, LineEndings: page.LineEndings, FinalNewline: page.FinalNewline, Untrusted: true,
 	}
 	f.note(page, in, notes)
+	if page.CutLine {
+		f.keepRest(ctx, r, in.Path, notes, workspace.LineRange{Offset: page.LastLine, Limit: 1, MaxBytes: r.Limits.ArtifactBytes})
+	}
 	return page.Text, nil
+}
+
+// keepRest keeps lines that the answer had no room for, if the file still is as it was read, and returns how many bytes
+// those are.
+func (f *textFacts) keepRest(ctx context.Context, r Reader, p contract.Path, notes *envelope.Notes, want workspace.LineRange) int {
+	rest, err := r.Files.Lines(ctx, p, want)
+	if err != nil || rest.Version != f.Version {
+		return 0
+	}
+	holds := fmt.Sprintf("Lines %d to %d are", rest.FirstLine, rest.LastLine)
+	switch {
+	case rest.CutLine:
+		holds = fmt.Sprintf("The first %d bytes of line %d are", len(rest.Text), rest.LastLine)
+	case rest.FirstLine == rest.LastLine:
+		holds = fmt.Sprintf("All of line %d is", rest.LastLine)
+	}
+	r.keep(ctx, notes, f.Truncated, Artifact{Text: rest.Text, About: []contract.Path{rest.Resolved}}, holds)
+	return len(rest.Text)
 }
 
 func (f *textFacts) note(page workspace.Page, in readFileIn, notes *envelope.Notes) {

@@ -5,6 +5,7 @@ import (
 
 	"writ/contract"
 	"writ/envelope"
+	"writ/workspace"
 )
 
 var readFiles = reads(contract.Contract{
@@ -62,11 +63,11 @@ func (o *readFilesOut) WithTexts(texts []string) any {
 
 func runReadFiles(ctx context.Context, r Reader, in readFilesIn) (readFilesOut, error) {
 	out := readFilesOut{Files: []fileItem{}, Untrusted: true}
-	room := r.Limits.ResultBytes
+	room, keep := r.Limits.ResultBytes, r.Limits.ArtifactBytes
 	items := &envelope.Items{}
 	for i, name := range in.Paths {
 		facts, notes := &textFacts{}, envelope.Notes{}
-		text, err := facts.readNamed(ctx, r, name, &notes, room/(len(in.Paths)-i))
+		text, err := facts.readNamed(ctx, r, name, &notes, room/(len(in.Paths)-i), &keep)
 		room -= len(text)
 		out.Texts = append(out.Texts, text)
 		out.warnAbout(name, notes.Warnings)
@@ -96,11 +97,16 @@ func (o *readFilesOut) warnAbout(name string, warnings []envelope.Warning) {
 	}
 }
 
-// readNamed reads the file of that name. The names of a batch are parsed one by one, so that a bad one fails alone.
-func (f *textFacts) readNamed(ctx context.Context, r Reader, name string, notes *envelope.Notes, maxBytes int) (string, error) {
+// readNamed reads the file of that name, and keeps up to keep bytes of what there is no room for. The names of a batch
+// are parsed one by one, so that a bad one fails alone.
+func (f *textFacts) readNamed(ctx context.Context, r Reader, name string, notes *envelope.Notes, maxBytes int, keep *int) (string, error) {
 	path, err := contract.ParsePath(name)
 	if err != nil {
 		return "", err
 	}
-	return f.read(ctx, r, readFileIn{Path: path}, notes, maxBytes)
+	text, err := f.read(ctx, r, readFileIn{Path: path}, notes, maxBytes)
+	if t := f.Truncated; err == nil && t != nil && t.Artifact == "" && *keep > 0 {
+		*keep -= f.keepRest(ctx, r, path, notes, workspace.LineRange{Offset: t.NextOffset, MaxBytes: *keep})
+	}
+	return text, err
 }

@@ -126,7 +126,7 @@ func (o *written) showChange(files workspace.Reader, p contract.Path, before, af
 	old, err1 := files.Decode(before, p)
 	fresh, err2 := files.Decode(after, p)
 	if err1 == nil && err2 == nil {
-		o.show(files.Diff(p, old.String(), fresh.String(), writeDiffLines))
+		o.show(writeDiffLines, func(maxLines int) string { return files.Diff(p, old.String(), fresh.String(), maxLines) })
 	}
 }
 
@@ -162,7 +162,7 @@ func (r reverting) since(err error) error {
 	told := envelope.Errorf(envelope.ChangedSince,
 		"%s is not as this change left it: somebody changed it since, and that is not undone. Read it, and edit it if need be.", contract.Quote(place.String()))
 	if conflict, ok := errors.AsType[*workspace.Conflict](err); ok {
-		return &workspace.Conflict{Cause: told, Current: conflict.Current, CurrentData: conflict.CurrentData}
+		return &workspace.Conflict{Cause: told, Current: conflict.Current, CurrentData: conflict.CurrentData, Place: conflict.Place}
 	}
 	return told
 }
@@ -178,7 +178,7 @@ func (r reverting) withLater(ctx context.Context, err error) error {
 	told := cause.With("later_changes", later)
 	told.Message = fmt.Sprintf("%s It was changed through this server too: reverting %s first may help.", told.Message, later[0])
 	if ok {
-		return &workspace.Conflict{Cause: told, Current: conflict.Current, CurrentData: conflict.CurrentData}
+		return &workspace.Conflict{Cause: told, Current: conflict.Current, CurrentData: conflict.CurrentData, Place: conflict.Place}
 	}
 	return told
 }
@@ -218,13 +218,14 @@ func (r reverting) batch(ctx context.Context) error {
 		return alreadyReverted(r.Parts[0].Change)
 	}
 	members := make([]workspace.Member, len(parts))
-	diffs := make([]string, len(parts))
+	shown := make([]*revertChangeOut, len(parts))
 	for i, p := range parts {
 		members[i] = workspace.Member{Path: p.Change.Path, Observed: p.Change.After, Reverts: p.Change.ID}
 	}
 	done, err := r.files.ReplaceAll(ctx, members, func(f *workspace.File, list []int) ([]contract.Splice, []envelope.ItemError) {
 		i := list[0]
-		part := reverting{Undo: parts[i], out: &revertChangeOut{}, w: r.w}
+		shown[i] = &revertChangeOut{}
+		part := reverting{Undo: parts[i], out: shown[i], w: r.w}
 		splices, err := part.unedit(f)
 		if len(list) > 1 {
 			err = part.since(nil) // two places of then are one file now
@@ -232,15 +233,25 @@ func (r reverting) batch(ctx context.Context) error {
 		if err != nil {
 			return nil, refusals(list, err)
 		}
-		if part.out.Diff != nil {
-			diffs[i] = *part.out.Diff
-		}
 		return splices, nil
 	})
 	if err != nil {
 		return err
 	}
-	return r.conclude(ctx, parts, done, diffs)
+	return r.conclude(ctx, parts, done, shown)
+}
+
+// showItem puts the diff of one file of a batch into the answer.
+func (r reverting) showItem(ctx context.Context, i int, one *revertChangeOut) {
+	if one == nil || one.Diff == nil {
+		return
+	}
+	item := &r.out.Items[i]
+	item.Diff = *one.Diff
+	one.shown.place = r.Parts[i].Change.Path
+	one.keepDiff(ctx, r.w.Reader)
+	item.Truncated = one.Truncated
+	r.out.Warnings = append(r.out.Warnings, one.Warnings...)
 }
 
 func refusals(members []int, err error) []envelope.ItemError {
@@ -251,7 +262,7 @@ func refusals(members []int, err error) []envelope.ItemError {
 	return list
 }
 
-func (r reverting) conclude(ctx context.Context, parts []Undo, done workspace.BatchWritten, diffs []string) error {
+func (r reverting) conclude(ctx context.Context, parts []Undo, done workspace.BatchWritten, shown []*revertChangeOut) error {
 	for i := range done.Refused {
 		e := &done.Refused[i]
 		if differs(e.Err) {
@@ -268,7 +279,7 @@ func (r reverting) conclude(ctx context.Context, parts []Undo, done workspace.Ba
 		return &envelope.Items{Failed: done.Refused}
 	}
 	for i := range r.out.Items {
-		r.out.Items[i].Diff = diffs[i]
+		r.showItem(ctx, i, shown[i])
 	}
 	r.out.Untrusted = true
 	r.out.record(done.Files[0].Written)

@@ -43,6 +43,20 @@ type textMatch struct {
 	Version contract.Version `json:"version"`
 }
 
+func (m textMatch) path() contract.Path { return m.Path }
+
+func matchOf(h workspace.Hit) textMatch {
+	return textMatch{h.Path, h.Line, h.Column, h.Text, h.Cut, h.Before, h.After, h.Version}
+}
+
+func matchesOf(hits []workspace.Hit) []textMatch {
+	matches := make([]textMatch, len(hits))
+	for i, h := range hits {
+		matches[i] = matchOf(h)
+	}
+	return matches
+}
+
 type searchTextOut struct {
 	envelope.Notes
 	Matches       []textMatch `json:"matches"`
@@ -55,20 +69,24 @@ type searchTextOut struct {
 
 func runSearchText(ctx context.Context, r Reader, in searchTextIn) (searchTextOut, error) {
 	p := page{offset: in.Offset, limit: r.Limits.Matches, last: maxMatchOffset}
+	window, most := workspace.Window{Offset: p.offset, Limit: p.limit}, r.Limits.ResultBytes
+	if p.offset == 0 { // what the page has no room for is kept
+		window.Limit, most = max(p.limit, keptMatches), max(most, r.Limits.ArtifactBytes)
+	}
 	result, err := r.Files.Search(ctx, workspace.Query{
 		Pattern: in.Pattern, Regexp: !in.Literal, IgnoreCase: in.IgnoreCase, Base: in.Path, Glob: in.Glob,
-		Context: in.ContextLines, Window: workspace.Window{Offset: p.offset, Limit: p.limit}, MaxBytes: r.Limits.ResultBytes,
+		Context: in.ContextLines, Window: window, MaxBytes: most,
 	})
 	if err != nil {
 		return searchTextOut{}, err
 	}
 	out := searchTextOut{
-		Matches: make([]textMatch, 0, len(result.Hits)), Total: result.Total, TotalIsExact: result.TotalIsExact,
+		Matches: make([]textMatch, 0, min(len(result.Hits), p.limit)), Total: result.Total, TotalIsExact: result.TotalIsExact,
 		FilesSearched: result.Files, Untrusted: len(result.Hits) > 0,
 	}
 	room := r.Limits.ResultBytes
-	for i, h := range result.Hits {
-		m := textMatch{h.Path, h.Line, h.Column, h.Text, h.Cut, h.Before, h.After, h.Version}
+	for i, h := range result.Hits[:min(len(result.Hits), p.limit)] {
+		m := matchOf(h)
 		if room -= len(envelope.AppendValue(nil, m)); room < 0 && i > 0 {
 			break // escaped, the text takes more room than it has bytes
 		}
@@ -78,6 +96,9 @@ func runSearchText(ctx context.Context, r Reader, in searchTextIn) (searchTextOu
 		}
 	}
 	out.Truncated = p.rest(&out.Notes, len(out.Matches), out.Total, "matches")
+	if p.offset == 0 && out.Truncated != nil {
+		keepList(ctx, r, &out.Notes, out.Truncated, keptList[textMatch]{entries: matchesOf(result.Hits), about: textMatch.path, inexact: !out.TotalIsExact})
+	}
 	if result.TimedOut {
 		out.Warn(envelope.Warning{Code: envelope.Cut, Message: fmt.Sprintf(
 			"The time for one call ran out after %d files: there may be more matches. Search a smaller part with path or glob.", result.Files)})

@@ -19,7 +19,7 @@ var ourWords = map[string]bool{
 	"access.read": true, "access.write": true, "listedEntry.name": true, "listedEntry.kind": true, "listedEntry.link_target": true,
 	"Scope.roots": true, "Scope.tools": true, "ScopeZones.read": true, "ScopeZones.write": true, "ScopeZones.ask": true,
 	"written.change_id": true, "createDirectoryOut.change_id": true, "editItem.change_id": true, "applyEditsOut.change_id": true,
-	"applyEditsOut.artifact": true, "listedChange.change_id": true, "listedChange.request_id": true, "listedChange.tool": true, "listedChange.batch": true,
+	"applyEditsOut.artifact": true, "truncated.artifact": true, "listedChange.change_id": true, "listedChange.request_id": true, "listedChange.tool": true, "listedChange.batch": true,
 	"getOutcomeOut.tool": true, "readMediaOut.media_type": true, "searchNotesOut.tier": true, "Diagnosis.differs": true,
 	"check.checker": true, "check.status": true,
 }

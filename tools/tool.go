@@ -46,6 +46,8 @@ type Limits struct {
 	Matches     int // of search_text
 	Notes       int // of search_notes
 	FileBytes   int64
+
+	ArtifactBytes int // of one artifact
 }
 
 // Reader is what a reading tool may do.
@@ -99,6 +101,9 @@ func declare[In, Out any](c contract.Contract, run func(context.Context, Env, In
 			return nil, err
 		}
 		out, err := run(ctx, env, in)
+		if k, ok := any(&out).(diffKeeper); ok {
+			k.keepDiff(ctx, env.reader())
+		}
 		if err != nil && !c.Effect.Writes && reflect.ValueOf(&out).Elem().IsZero() {
 			return nil, err // a read that was refused has nothing of its own to say
 		}

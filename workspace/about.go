@@ -98,7 +98,7 @@ func NewConflict(f *File) *Conflict {
 	return &Conflict{
 		Cause: envelope.Errorf(envelope.VersionChanged, "%s was changed since it was read. Read it again and redo the edit.",
 			contract.Quote(f.Path.String())),
-		Current: f.Version, CurrentData: f.Data,
+		Current: f.Version, CurrentData: f.Data, Place: f.Resolved,
 	}
 }
 

@@ -19,7 +19,6 @@ const (
 	maxChangedLine = 500 // bytes shown of a line that changed
 	maxContextLine = 80  // bytes shown of one that did not
 	changeLead     = 100 // bytes shown before the change in a line that is longer
-	maxSpliceDiff  = 200 // lines of a diff that answers an edit
 )
 
 // TextEdit replaces the bytes Start to End of a content by New.
@@ -71,11 +70,11 @@ func (s side) part(from, to int) part {
 }
 
 // SpliceDiff returns the unified diff between the text and what the plans make of it. It looks at nothing but the lines
-// around the edits, so it costs the same in a file of any size. It is cut at 200 lines. The edits do not overlap.
-func (t *Text) SpliceDiff(path string, plans ...Plan) string {
+// around the edits, so it costs the same in a file of any size. It is cut at maxLines lines. The edits do not overlap.
+func (t *Text) SpliceDiff(path string, maxLines int, plans ...Plan) string {
 	plans = slices.SortedFunc(slices.Values(plans), func(a, b Plan) int { return cmp.Compare(a.Edit.Start, b.Edit.Start) })
 	content := t.String()
-	d := newDiff(path, maxSpliceDiff)
+	d := newDiff(path, maxLines)
 	for len(plans) > 0 {
 		start, end, n := hunkAround(content, plans)
 		line := plans[0].Line - strings.Count(content[start:plans[0].Edit.Start], "\n")

@@ -159,7 +159,7 @@ func TestSpliceDiffIsThatOfTheWholeText(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := text.SpliceDiff("f", plan)
+			got := text.SpliceDiff("f", 200, plan)
 			want, _ := plainDiff("f", c.content, strings.Replace(c.content, c.old, c.with, 1), 100)
 			if got != want {
 				t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -266,13 +266,13 @@ func TestSpliceDiffsMakeTheTextThatTheyTellOf(t *testing.T) {
 			at = end
 		}
 		after += content[at:]
-		diff := text.SpliceDiff("f", plans...)
+		diff := text.SpliceDiff("f", 200, plans...)
 		if got, err := patch(content, diff); err != nil || got != after {
 			t.Fatalf("got %q, want %q, error %v, diff\n%s", got, after, err, diff)
 		}
 		if len(plans) > 1 && plans[0].Edit.Start < plans[1].Edit.Start {
 			plans[0], plans[1] = plans[1], plans[0]
-			if text.SpliceDiff("f", plans...) != diff {
+			if text.SpliceDiff("f", 200, plans...) != diff {
 				t.Fatal("the order of the plans matters")
 			}
 		}
@@ -307,7 +307,7 @@ func BenchmarkSpliceDiff10MB(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if diff := text.SpliceDiff("f", plan); len(diff) > 1500 {
+		if diff := text.SpliceDiff("f", 200, plan); len(diff) > 1500 {
 			b.Fatal(diff)
 		}
 	}

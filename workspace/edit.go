@@ -64,6 +64,7 @@ type Conflict struct {
 	// which includes a place that is taken by something else than a file.
 	Current     contract.Version
 	CurrentData []byte
+	Place       contract.Path // where that is, links followed; the top where it can't be told
 }
 
 func (c *Conflict) Error() string { return c.Cause.Error() }

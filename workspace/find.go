@@ -36,9 +36,10 @@ type Found struct {
 
 // Findings are the files that a glob matches.
 type Findings struct {
-	Files   []Found // those in the window, sorted by the bytes of their paths
-	Total   int     // all that match
-	Skipped Skips   // what could not be looked at; such a place may hold more
+	Files   []Found         // those in the window, sorted by the bytes of their paths
+	Paths   []contract.Path // all that match, sorted so
+	Total   int             // how many those are
+	Skipped Skips           // what could not be looked at; such a place may hold more
 }
 
 // Find returns the regular files below base whose path, as seen from base, the glob matches. A glob that is the exact
@@ -50,7 +51,7 @@ func (r Reader) Find(ctx context.Context, base contract.Path, glob contract.Glob
 		return Findings{}, err
 	}
 	from, to := window.cut(len(paths))
-	f := Findings{Total: len(paths), Skipped: skips}
+	f := Findings{Paths: paths, Total: len(paths), Skipped: skips}
 	f.Files = r.describe(ctx, paths[from:to], &f.Skipped)
 	return f, ctx.Err()
 }

@@ -26,8 +26,10 @@ type Entry struct {
 
 // Listing is what a caller may see of a directory.
 type Listing struct {
-	Entries []Entry // those in the window, sorted by the bytes of their names
-	Total   int     // all that the caller may see
+	Entries []Entry       // those in the window, sorted by the bytes of their names
+	Names   []string      // all that the caller may see, sorted so
+	Total   int           // how many those are
+	Path    contract.Path // the directory, links followed
 	Skipped Skips
 }
 
@@ -68,7 +70,11 @@ func (r Reader) listMounts(window Window) Listing {
 	}
 	slices.SortFunc(all, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
 	from, to := window.cut(len(all))
-	return Listing{Entries: all[from:to], Total: len(all)}
+	l := Listing{Entries: all[from:to], Total: len(all)}
+	for _, e := range all {
+		l.Names = append(l.Names, e.Name)
+	}
+	return l
 }
 
 // listAt lists the directory p, whose path is resolved and which the guard lets be looked into.
@@ -84,7 +90,10 @@ func (r Reader) listAt(ctx context.Context, p contract.Path, window Window) (Lis
 	}
 	slices.SortFunc(entries, func(a, b dirEntry) int { return strings.Compare(a.name, b.name) })
 	from, to := window.cut(len(entries))
-	l := Listing{Total: len(entries), Skipped: v.skips}
+	l := Listing{Path: p, Total: len(entries), Skipped: v.skips, Names: make([]string, len(entries))}
+	for i, e := range entries {
+		l.Names[i] = e.name
+	}
 	l.Entries = r.entries(ctx, v, entries[from:to])
 	if !v.scan.isHere() {
 		return Listing{}, errMoved

@@ -299,7 +299,7 @@ func FuzzPlanReplace(f *testing.F) {
 		if got := string(ApplySplices([]byte(content), plan.Splices)); got != want {
 			t.Fatalf("got %q, want %q", got, want)
 		}
-		diff := text.SpliceDiff("f", plan)
+		diff := text.SpliceDiff("f", 200, plan)
 		if (diff == "") != (want == content) {
 			t.Fatalf("%q → %q has the diff %q", content, want, diff)
 		}

@@ -321,7 +321,7 @@ func (r *replacement) lost() *Conflict {
 		return c
 	}
 	if v := contract.VersionOf(data); v != r.target.version() {
-		c.Current, c.CurrentData = v, data
+		c.Current, c.CurrentData, c.Place = v, data, r.target.place
 	}
 	return c
 }

@@ -275,7 +275,7 @@ func (t *target) checkDue() error {
 
 // conflict makes a Conflict that tells what the file is now. format has one verb, for the place.
 func (t *target) conflict(code envelope.Code, format string) *Conflict {
-	return &Conflict{Cause: envelope.Errorf(code, format, t.quoted()), Current: t.version(), CurrentData: t.data}
+	return &Conflict{Cause: envelope.Errorf(code, format, t.quoted()), Current: t.version(), CurrentData: t.data, Place: t.place}
 }
 
 // checkWritable returns an error if the file is marked as read-only, which root would not be told.
