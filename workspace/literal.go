@@ -49,6 +49,9 @@ func commonness(b byte) int {
 	return len(byCommonness) - i
 }
 
+// isCommon tells whether about every line of a text holds the literal.
+func (l literal) isCommon() bool { return len(l.text) == 1 && commonness(l.text[0]) > 0 }
+
 // search looks for several literals in one text, from its start to its end.
 type search struct {
 	text    []byte

@@ -23,6 +23,7 @@ type pattern struct {
 	required []literal // each match holds one of these; none: any line may match
 	exact    bool      // the one required literal is the pattern
 	re       *regexp.Regexp
+	auto     *automaton // of re; nil: there is none
 	// acrossLines tells that the pattern is a literal with LFs; re then finds it in the whole text.
 	acrossLines bool
 	// wordEnds tells that the pattern asks for the start or end of a word, or for none.
@@ -70,7 +71,11 @@ func compileText(expression string, q Query) (*pattern, error) {
 		return nil, badPattern(q.Pattern, err)
 	}
 	tree = tree.Simplify()
-	return &pattern{required: requiredLiterals(tree), re: re, keepsCR: mentions(tree, '\r'), wordEnds: asksForWordEnds(tree)}, nil
+	p := &pattern{required: requiredLiterals(tree), re: re, auto: newAutomaton(tree), keepsCR: mentions(tree, '\r'), wordEnds: asksForWordEnds(tree)}
+	if p.auto != nil && slices.ContainsFunc(p.required, literal.isCommon) {
+		p.required = nil // most lines have one, so that looking for it costs more than it saves
+	}
+	return p, nil
 }
 
 func compileRegexp(q Query) (*pattern, error) {
@@ -225,15 +230,16 @@ type line struct {
 	shown []byte // the line as it may be seen; match is in it then
 }
 
-// each calls found for each line of text that matches, in order, until found returns false.
-func (p *pattern) each(text []byte, found func(line) bool) {
+// each calls found for each line of text that matches, in order, until found returns false. m is a machine for the
+// pattern's automaton, nil if it has none.
+func (p *pattern) each(text []byte, m *machine, found func(line) bool) {
 	if p.acrossLines {
 		p.eachAcross(text, found)
 		return
 	}
 	s := newSearch(p.required, text)
 	for from := 0; from < len(text); {
-		at := s.next(from)
+		at := p.candidate(s, m, from)
 		if at < 0 {
 			return
 		}
@@ -242,10 +248,21 @@ func (p *pattern) each(text []byte, found func(line) bool) {
 			l.end = at + i
 		}
 		from = l.end + 1
+		if p.required != nil && m != nil && !m.matches(text[l.start:l.end]) {
+			continue
+		}
 		if p.confirm(text, at, &l) && !found(l) {
 			return
 		}
 	}
+}
+
+// candidate returns a place in the first line from from on that may match, -1 where there is none.
+func (p *pattern) candidate(s *search, m *machine, from int) int {
+	if p.required == nil && m != nil {
+		return m.next(s.text, from)
+	}
+	return s.next(from)
 }
 
 // confirm tells whether the line, in which a required literal is at, matches. It takes the CR of its end off the line.

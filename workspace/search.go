@@ -75,6 +75,9 @@ func (r Reader) Search(ctx context.Context, q Query) (SearchResult, error) {
 		return SearchResult{}, err
 	}
 	s := &searching{reader: r, ctx: ctx, query: q, pattern: p, workers: make([]searchWorker, workers())}
+	for i := range s.workers {
+		s.workers[i].machine = newMachine(p.auto)
+	}
 	s.best.want = q.Window.Offset + q.Window.Limit
 	if q.Window.Limit <= 0 {
 		s.best.want = -1
@@ -103,11 +106,12 @@ type searching struct {
 
 // searchWorker is what one worker of the walk has for itself.
 type searchWorker struct {
-	buf   []byte
-	files int
-	total int
-	cut   bool // the deadline came within a file
-	skips Skips
+	buf     []byte
+	machine *machine
+	files   int
+	total   int
+	cut     bool // the deadline came within a file
+	skips   Skips
 }
 
 // visit searches one file.
@@ -132,7 +136,7 @@ func (s *searching) visit(worker int, v *Visited) {
 		w.skips.add(SkipBinary, v.Path().String())
 		return
 	}
-	found := s.search(text, data, v)
+	found := s.search(w.machine, text, data, v)
 	// Only what is still where the guard allowed it may be told of.
 	if found.total > 0 && !v.scan.isFileHere() {
 		w.skips.add(SkipChanged, v.Path().String())
@@ -173,12 +177,12 @@ type fileHits struct {
 // checkEvery is after how many matching lines of a file the deadline is looked at.
 const checkEvery = 256
 
-func (s *searching) search(text, data []byte, v *Visited) fileHits {
+func (s *searching) search(m *machine, text, data []byte, v *Visited) fileHits {
 	var f fileHits
 	room, known := 0, false
 	number, counted := 1, 0
 	var seen *veil
-	s.pattern.each(text, func(l line) bool {
+	s.pattern.each(text, m, func(l line) bool {
 		if seen == nil {
 			seen = newVeil(s.reader.w.options.Secrets, text)
 		}

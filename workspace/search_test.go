@@ -275,7 +275,7 @@ func TestPatternsAgainstPlainRegexp(t *testing.T) {
 				want = append(want, fmt.Sprint(i, m[0]))
 			}
 		}
-		p.each(text.Bytes(), func(l line) bool {
+		p.each(text.Bytes(), newMachine(p.auto), func(l line) bool {
 			got = append(got, fmt.Sprint(bytes.Count(text.Bytes()[:l.start], []byte("\n")), l.match))
 			return true
 		})
