@@ -242,7 +242,8 @@ func (m *machine) next(text []byte, from int) int {
 	}
 	state, table, steps := m.lineStart(), m.table[:utf8.RuneSelf], m.steps
 	for i := from; i < len(text); {
-		class, width := 0, 1
+		var class int
+		width := 1
 		if c := text[i]; c < utf8.RuneSelf {
 			class = int(table[c])
 		} else {
