@@ -22,8 +22,9 @@ var rooms = map[string][]string{
 	"workspace": {"contract", "envelope"},
 	"ledger":    {"contract", "envelope"},
 	"notes":     {"workspace", "contract", "envelope"},
+	"checks":    {"notes"},
 	"tools":     {"notes", "workspace", "contract", "envelope"},
-	"gate":      {"tools", "notes", "workspace", "policy", "ledger", "contract", "envelope"},
+	"gate":      {"tools", "checks", "notes", "workspace", "policy", "ledger", "contract", "envelope"},
 	"server":    {"gate", "tools", "contract", "envelope"},
 	".":         {"server", "gate", "tools", "notes", "workspace", "policy", "ledger", "contract", "envelope"},
 }

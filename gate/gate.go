@@ -210,6 +210,7 @@ func (g *Gate) env(k *call) tools.Env {
 		Files: files, Limits: limits(g.policy.Limits()), Scope: g.scope,
 		Notes: noteFinder{g.search, noteSource{g.policy, files.Reader}}, Log: changeLog{g.ledger, files.Reader},
 		Artifacts: artifacts{g.ledger, files.Reader, k.Caller, g.policy.Redact(), g.Has("read_artifact"), g.log},
+		Checks:    checker{files.Reader},
 	}
 }
 

@@ -55,6 +55,7 @@ func runAppendText(ctx context.Context, w Writer, in appendTextIn) (appendTextOu
 		return out, err
 	}
 	out.record(result)
+	out.check(ctx, w.Checks, result)
 	out.sent(in.Text)
 	return out, nil
 }

@@ -48,6 +48,7 @@ type editItem struct {
 	Version  contract.Version `json:"version,omitzero"`
 	Diff     string           `json:"diff,omitempty" text:"file"`
 	ChangeID string           `json:"change_id,omitempty"`
+	Checks   []Check          `json:"checks,omitempty" doc:"of the file; in the first of its items"`
 
 	Truncated *truncated `json:"truncated,omitempty"`
 	rebase
@@ -94,6 +95,7 @@ func runApplyEdits(ctx context.Context, w Writer, in applyEditsIn) (applyEditsOu
 	b.warnOfSent(&out.Notes, done)
 	b.explain(ctx, &out, done.Refused)
 	b.show(ctx, &out)
+	out.Untrusted = checkFiles(ctx, w.Checks, out.Items, done) || out.Untrusted
 	if out.Failed > 0 {
 		return out, &envelope.Items{Done: out.Completed, Failed: done.Refused}
 	}

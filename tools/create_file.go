@@ -43,6 +43,7 @@ func runCreateFile(ctx context.Context, w Writer, in createFileIn) (createFileOu
 		return out, err
 	}
 	out.record(result)
+	out.check(ctx, w.Checks, result)
 	out.show(writeDiffLines, func(maxLines int) string { return w.Files.Diff(in.Path, "", in.Content, maxLines) })
 	out.shown.place = contract.Path{} // the caller has sent it
 	out.sent(in.Content)

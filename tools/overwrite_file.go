@@ -39,6 +39,7 @@ func runOverwriteFile(ctx context.Context, w Writer, in overwriteFileIn) (overwr
 		return out, err
 	}
 	out.record(result)
+	out.check(ctx, w.Checks, result)
 	out.sent(in.Content)
 	return out, nil
 }

@@ -26,6 +26,7 @@ type previewReplaceOut struct {
 	Diff      *string          `json:"diff,omitempty" text:"file" doc:"what would change, as a unified diff"`
 	Line      int              `json:"line,omitempty"`
 	Version   contract.Version `json:"version,omitzero" doc:"the file's version now"`
+	Checks    []Check          `json:"checks,omitempty" outline:"-" doc:"what the built-in checkers would say"`
 	Untrusted bool             `json:"untrusted,omitempty" outline:"-"`
 	Truncated *truncated       `json:"truncated,omitempty" outline:"-"`
 	rebase    `outline:"-"`
@@ -40,7 +41,7 @@ func runPreviewReplace(ctx context.Context, r Reader, in replaceTextIn) (preview
 	}
 	would.keepDiff(ctx, r)
 	return previewReplaceOut{
-		Notes: would.Notes, Diff: would.Diff, Line: would.Line, Version: version, Untrusted: would.Untrusted,
+		Notes: would.Notes, Diff: would.Diff, Line: would.Line, Version: version, Checks: would.Checks, Untrusted: would.Untrusted,
 		Truncated: would.Truncated, rebase: would.rebase, miss: would.miss,
 	}, err
 }
@@ -72,6 +73,7 @@ func (o *replaceTextOut) preview(ctx context.Context, r Reader, in replaceTextIn
 	if err := r.Files.CheckSize(file, splices); err != nil {
 		return none, err
 	}
+	o.Checks = r.Checks.Foresee(file.Resolved, file.Data, workspace.ApplySplices(file.Data, splices))
 	o.sent(in.NewText)
 	return file.Version, nil
 }

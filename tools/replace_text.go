@@ -59,6 +59,7 @@ func runReplaceText(ctx context.Context, w Writer, in replaceTextIn) (replaceTex
 		return out, err
 	}
 	out.record(result)
+	out.check(ctx, w.Checks, result)
 	out.sent(in.NewText)
 	return out, nil
 }

@@ -52,6 +52,7 @@ func runRevertChange(ctx context.Context, w Writer, in revertChangeIn) (revertCh
 		return out, r.explain(ctx, err)
 	}
 	out.record(result)
+	out.check(ctx, w.Checks, result)
 	return out, nil
 }
 
@@ -283,6 +284,7 @@ func (r reverting) conclude(ctx context.Context, parts []Undo, done workspace.Ba
 	}
 	r.out.Untrusted = true
 	r.out.record(done.Files[0].Written)
+	checkFiles(ctx, r.w.Checks, r.out.Items, done)
 	for _, f := range done.Files[1:] {
 		r.out.Warnings = append(r.out.Warnings, f.Warnings...)
 	}

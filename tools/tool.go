@@ -35,6 +35,7 @@ type Env struct {
 	Log       ChangeLog
 	Artifacts Artifacts
 	Scope     func() Scope
+	Checks    Checks
 	Limits    Limits
 }
 
@@ -59,6 +60,7 @@ type Reader struct {
 	Scope  func() Scope
 
 	Artifacts Artifacts
+	Checks    Checks
 }
 
 // Writer is what a writing tool may do, beside reading.
@@ -68,7 +70,7 @@ type Writer struct {
 }
 
 func (e Env) reader() Reader {
-	return Reader{Files: e.Files.Reader, Notes: e.Notes, Log: e.Log, Limits: e.Limits, Scope: e.Scope, Artifacts: e.Artifacts}
+	return Reader{Files: e.Files.Reader, Notes: e.Notes, Log: e.Log, Limits: e.Limits, Scope: e.Scope, Artifacts: e.Artifacts, Checks: e.Checks}
 }
 
 // registry holds every tool; each file of this package adds its own when the program starts.

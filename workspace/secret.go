@@ -102,6 +102,26 @@ func (v *veil) block(n int) []Span {
 // hides tells whether any of the text from from to to is kept back.
 func (v *veil) hides(from, to int) bool { return len(v.in(from, to)) > 0 }
 
+// HidesLine tells whether something of the line of that number, counted from 1, is kept back.
+func (t *Text) HidesLine(n int) bool {
+	if t.veil == nil || n < 1 {
+		return false
+	}
+	from := 0
+	for ; n > 1; n-- {
+		i := bytes.IndexByte(t.content[from:], '\n')
+		if i < 0 {
+			return false
+		}
+		from += i + 1
+	}
+	to := len(t.content)
+	if i := bytes.IndexByte(t.content[from:], '\n'); i >= 0 {
+		to = from + i
+	}
+	return t.veil.hides(from, to)
+}
+
 // show returns the text from from to to as it may be seen. Where nothing is kept back that is the text itself.
 func (v *veil) show(from, to int) []byte {
 	shown, _ := v.cover(from, to)
