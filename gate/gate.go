@@ -134,7 +134,7 @@ type call struct {
 	started time.Time
 	args    contract.Args
 	print   string   // see fingerprint
-	places  []string // see unsettled; nil where they do not matter
+	places  []string // see unsettled; nil until they matter
 }
 
 // Call carries one call through. The tool must be one that the gate has.
@@ -162,7 +162,7 @@ func (g *Gate) walk(ctx context.Context, k *call) (out any, err error) {
 		if p := recover(); p != nil {
 			g.log.Error("a call panicked", "tool", k.Tool, "request", k.id, "panic", p, "stack", string(debug.Stack()))
 			out, err = nil, g.panicked(k)
-			g.unsettled.note(k, err)
+			g.noteUnsettled(ctx, k, err)
 		}
 	}()
 	if k.args, err = k.tool.Check(k.Arguments); err != nil {
@@ -186,7 +186,7 @@ func (g *Gate) walk(ctx context.Context, k *call) (out any, err error) {
 	err = g.explainPath(g.alreadyApplied(ctx, k, err))
 	recode(out, err)
 	g.breaker.note(k, err, g.stamp(ctx, k))
-	g.unsettled.note(k, err)
+	g.noteUnsettled(ctx, k, err)
 	return out, err
 }
 

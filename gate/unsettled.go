@@ -26,11 +26,11 @@ func newUnsettled(askable bool) *unsettled {
 	return &unsettled{askable: askable, places: map[string]string{}}
 }
 
-// watches tells whether the places of a call matter.
+// watches tells whether the places of a call matter before it is carried out. While no outcome is unknown, they do not.
 func (u *unsettled) watches(k *call) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return k.tool.Effect.Writes || !u.askable && len(u.places) > 0
+	return len(u.places) > 0 && (k.tool.Effect.Writes || !u.askable)
 }
 
 // admit returns the refusal of a write to a place whose last write has no known outcome.
@@ -90,6 +90,14 @@ func (u *unsettled) forget(requestID string) {
 			delete(u.places, key)
 		}
 	}
+}
+
+// noteUnsettled remembers a write that ended unknown. Only now are its places worth finding out.
+func (g *Gate) noteUnsettled(ctx context.Context, k *call, err error) {
+	if k.places == nil && isUnknown(err) {
+		k.places = g.placesOf(context.WithoutCancel(ctx), k)
+	}
+	g.unsettled.note(k, err)
 }
 
 // placesOf lists the paths that a call is about, as they were written and as they resolve now.

@@ -67,12 +67,7 @@ func (s *store) beginBatch(now time.Time, b contract.Batch) ([]int64, error) {
 }
 
 func (s *store) insertBatch(now time.Time, b contract.Batch, rows []packed) (ids []int64, err error) {
-	s.write.Lock()
-	defer s.write.Unlock()
-	if err := s.healWAL(); err != nil {
-		return nil, err
-	}
-	err = s.inTransaction(func() error {
+	err = s.promise(func() error {
 		head, err := s.insertHead(now, b)
 		if err != nil {
 			return err
@@ -111,9 +106,7 @@ func (l *Ledger) OpenBatch(ctx context.Context, b contract.Batch) (batchID strin
 }
 
 func (s *store) openBatch(now time.Time, b contract.Batch) (head int64, err error) {
-	s.write.Lock()
-	defer s.write.Unlock()
-	err = s.inTransaction(func() error {
+	err = s.together(func() error {
 		if head, err = s.insertHead(now, b); err != nil {
 			return err
 		}
@@ -166,9 +159,7 @@ func outcomeOfAll(outcomes map[string]contract.Outcome) contract.Outcome {
 }
 
 func (s *store) endBatch(ids map[int64]contract.Outcome) error {
-	s.write.Lock()
-	defer s.write.Unlock()
-	return s.inTransaction(func() error {
+	return s.together(func() error {
 		for id, o := range ids {
 			if err := s.settleRow(id, o); err != nil {
 				return err
@@ -192,7 +183,7 @@ func (l *Ledger) IsOpen(ctx context.Context, changeID string) (open bool, err er
 	if err != nil {
 		return false, err
 	}
-	s, err := l.open(ctx)
+	s, err := l.upToDate(ctx)
 	if err != nil {
 		return false, err
 	}

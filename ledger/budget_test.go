@@ -14,7 +14,7 @@ import (
 // tidied runs one round of tidying with the budget.
 func tidied(t *testing.T, l *Ledger) {
 	t.Helper()
-	s, err := l.open(t.Context())
+	s, err := l.upToDate(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

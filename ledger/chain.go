@@ -41,10 +41,8 @@ func stampOf(t time.Time) string { return t.UTC().Format(stampFormat) }
 
 // appendRows adds rows to the end of the chain, whichever process wrote the last one.
 func (s *store) appendRows(rows []auditRow) error {
-	s.write.Lock()
-	defer s.write.Unlock()
 	s.tidying.count(0)
-	return s.inTransaction(func() error {
+	return s.together(func() error {
 		var seq int64
 		var prev []byte
 		if err := s.readHead.QueryRow().Scan(&seq, &prev); err != nil {
@@ -93,7 +91,16 @@ func (l *Ledger) Verify(ctx context.Context) (Verdict, error) {
 // is known.
 func (l *Ledger) opened(ctx context.Context) (*store, error) {
 	l.flushSoon()
-	return l.open(ctx)
+	return l.upToDate(ctx)
+}
+
+// upToDate returns the store after what this process left for later was written, as far as it can be.
+func (l *Ledger) upToDate(ctx context.Context) (*store, error) {
+	s, err := l.open(ctx)
+	if err == nil {
+		_ = s.catchUp()
+	}
+	return s, err
 }
 
 func (s *store) verify(ctx context.Context) (Verdict, error) {

@@ -75,19 +75,22 @@ func (s *store) beginChange(now time.Time, in contract.Intent) (int64, error) {
 		return 0, err
 	}
 	s.tidying.count(row.size)
+	switch in.Kind {
+	case contract.ChangeEdit, contract.ChangeCreate, contract.ChangeDelete: // those that settleByLog knows
+		s.queue.letWait(id)
+	}
 	return id, nil
 }
 
-func (s *store) insert(now time.Time, in contract.Intent, row packed) (int64, error) {
-	s.write.Lock()
-	defer s.write.Unlock()
-	if err := s.healWAL(); err != nil {
-		return 0, err
-	}
-	return s.insertRow(now, in, row)
+func (s *store) insert(now time.Time, in contract.Intent, row packed) (id int64, err error) {
+	err = s.promise(func() error {
+		id, err = s.insertRow(now, in, row)
+		return err
+	})
+	return id, err
 }
 
-// insertRow adds the row of a change; the caller holds s.write.
+// insertRow adds the row of a change; the caller is in a transaction.
 func (s *store) insertRow(now time.Time, in contract.Intent, row packed) (int64, error) {
 	directories, err := packPaths(in.Directories)
 	if err != nil {
@@ -141,25 +144,24 @@ func (s *store) confirmImage(sum string, parts [][]byte) error {
 	return s.images.place(sum, parts)
 }
 
-// healWAL empties the write-ahead log into the database after a flush of it failed; without that nothing more may be
-// promised. The caller holds s.write.
-func (s *store) healWAL() error {
+// healWAL empties the write-ahead log into the database after a flush of it failed. The caller holds s.write.
+func (s *store) healWAL() {
 	if !s.wal.failed.Load() {
-		return nil
+		return
 	}
 	var busy, frames, moved int
-	if err := s.conn.QueryRowContext(context.Background(), "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &moved); err != nil {
-		return err
+	s.wal.unhealed = s.conn.QueryRowContext(context.Background(), "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &moved)
+	if s.wal.unhealed == nil && busy == 0 {
+		s.wal.failed.Store(false) // the log is empty: no hole is left in it
 	}
-	if busy != 0 {
-		return errNotFlushed
-	}
-	s.wal.failed.Store(false) // the log is empty: no hole is left in it
-	return nil
 }
 
-// End records what became of a change. It outlives the end of ctx, since the change is made by now, and the end of the
-// process; see the package comment for a power cut. A change that has an outcome keeps it.
+// End records what became of a change. It outlives the end of ctx, since the change is made by now. A change that has an
+// outcome keeps it.
+//
+// That of a file's bytes is written with the next row, which is that of its call, and before any question is answered. It
+// can be lost with the process until then; what became of the change is told by the disk, or by the next change there:
+// see [store.settleByLog].
 func (l *Ledger) End(ctx context.Context, changeID string, o contract.Outcome) error {
 	id, err := parseName(changeID)
 	if err != nil {
@@ -169,6 +171,10 @@ func (l *Ledger) End(ctx context.Context, changeID string, o contract.Outcome) e
 	if err != nil {
 		return err
 	}
+	if s.queue.mayWait(id) && o == contract.OutcomeDone {
+		s.later(func() error { return s.settleRow(id, o) })
+		return nil
+	}
 	if err := s.settle(id, o); err != nil {
 		return l.fail(s, err)
 	}
@@ -176,9 +182,7 @@ func (l *Ledger) End(ctx context.Context, changeID string, o contract.Outcome) e
 }
 
 func (s *store) settle(id int64, o contract.Outcome) error {
-	s.write.Lock()
-	defer s.write.Unlock()
-	return s.inTransaction(func() error { return s.settleRow(id, o) })
+	return s.together(func() error { return s.settleRow(id, o) })
 }
 
 // settleRow records an outcome. That a change which undoes another is done, and that the other is undone, is one step.

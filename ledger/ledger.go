@@ -3,10 +3,11 @@
 //
 // All of it is one SQLite database, ledger.db, in the state directory, which several processes share. A change is told
 // twice. [Ledger.Begin] makes the intent durable before anything on disk is different: it has been flushed to the disk
-// when Begin returns. [Ledger.End] records what became of it and needs no flush of its own: the row is in the operating
-// system's hands, so that only a power cut can lose it, and then the intent is found open at the next start, compared
-// with the disk and settled ([Ledger.Pending], [Ledger.Settle]). A call that writes has its audit row in the same hands
-// before it is answered; the rows of reads are gathered for a tenth of a second, and a crash may lose those.
+// when Begin returns. [Ledger.End] records what became of it and needs no flush of its own, nor a commit: it goes with
+// the next row, mostly that of its call. If it is lost, the intent is found open at the next start, compared with the disk
+// and with what the next change there found, and settled ([Ledger.Pending], [Ledger.Settle]). A call that writes has its
+// outcome and its audit row in the operating system's hands before it is answered, so that only a power cut can lose them;
+// the rows of reads are gathered for a tenth of a second, and a crash may lose those.
 //
 // Beside the database lie images/, which holds undo data too large for a row, processes/, where each running process
 // holds a locked file so that others know that it lives, and open.lock, held while a process opens the database.

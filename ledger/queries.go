@@ -26,7 +26,7 @@ const changeColumns = `id, request_id, began, tool, kind, path, destination, bef
 // Changes returns changes, newest first, and how many the filter matches in all. What is known not to have been done is
 // no change and is left out.
 func (l *Ledger) Changes(ctx context.Context, f Filter) (changes []contract.Change, total int, err error) {
-	s, err := l.open(ctx)
+	s, err := l.upToDate(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -80,7 +80,7 @@ func (l *Ledger) Batch(ctx context.Context, batchID string) ([]contract.Change, 
 	if err != nil {
 		return nil, err
 	}
-	s, err := l.open(ctx)
+	s, err := l.upToDate(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func (l *Ledger) Parts(ctx context.Context, changeID string) ([]contract.Change,
 	if err != nil {
 		return nil, err
 	}
-	s, err := l.open(ctx)
+	s, err := l.upToDate(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ type Places struct{ Path, To contract.Path }
 
 // Places returns the places of all changes that the filter chooses, each pair once. Its bounds do not matter.
 func (l *Ledger) Places(ctx context.Context, f Filter) ([]Places, error) {
-	s, err := l.open(ctx)
+	s, err := l.upToDate(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ func (s *store) places(ctx context.Context, f Filter) ([]Places, error) {
 // Applied returns the newest change that the call of this fingerprint made and that was done; of a batch that is one of
 // its changes.
 func (l *Ledger) Applied(ctx context.Context, fingerprint string) (contract.Change, bool, error) {
-	s, err := l.open(ctx)
+	s, err := l.upToDate(ctx)
 	if err != nil {
 		return contract.Change{}, false, err
 	}
@@ -171,7 +171,7 @@ func (l *Ledger) Change(ctx context.Context, changeID string) (contract.Change, 
 	if err != nil {
 		return contract.Change{}, Undo{}, err
 	}
-	s, err := l.open(ctx)
+	s, err := l.upToDate(ctx)
 	if err != nil {
 		return contract.Change{}, Undo{}, err
 	}

@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"database/sql"
+	"errors"
 
 	"writ/contract"
 )
@@ -19,7 +20,7 @@ type PendingIntent struct {
 // Pending returns the open changes, oldest first. Those that are not alive were cut short; whoever finds them compares
 // the disk with the intent and calls [Ledger.Settle].
 func (l *Ledger) Pending(ctx context.Context) ([]PendingIntent, error) {
-	s, err := l.open(ctx)
+	s, err := l.upToDate(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +83,53 @@ func (s *store) openAt(ctx context.Context, path, to contract.Path) ([]int64, er
 // Settle records what became of a change that was cut short. Two processes may settle the same one: the first word
 // stands. A change settled as unknown may be settled again, once more is known.
 func (l *Ledger) Settle(ctx context.Context, changeID string, o contract.Outcome) error {
-	return l.End(ctx, changeID, o)
+	id, err := parseName(changeID)
+	if err != nil {
+		return err
+	}
+	s, err := l.open(context.WithoutCancel(ctx))
+	if err != nil {
+		return err
+	}
+	err = s.together(func() error {
+		known, err := s.settleByLog(id, o)
+		if err != nil {
+			return err
+		}
+		return s.settleRow(id, known)
+	})
+	if err != nil {
+		return l.fail(s, err)
+	}
+	return nil
+}
+
+// selectFollower returns what a change was to do and what the next change at its path found there. What a creation found
+// is known only if it was made.
+const selectFollower = `
+SELECT a.before, a.after, b.before FROM changes a, changes b
+WHERE a.id = ?1 AND a.kind IN ('edit', 'create', 'delete') AND a.before <> a.after
+	AND b.id > ?1 AND b.path = a.path
+	AND (b.kind IN ('edit', 'delete', 'move') OR b.kind = 'create' AND b.outcome = 'succeeded')
+ORDER BY b.id LIMIT 1`
+
+// settleByLog returns what became of a change by what the next change at its place found, or o where that says nothing.
+// While a process lives, others may go on with a file that it has changed before it has said so, and the disk alone no
+// longer tells. The caller is in a transaction.
+func (s *store) settleByLog(id int64, o contract.Outcome) (contract.Outcome, error) {
+	var before, after, found string
+	err := s.conn.QueryRowContext(context.Background(), selectFollower, id).Scan(&before, &after, &found)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return o, nil
+	case err != nil:
+		return o, err
+	case found == after:
+		return contract.OutcomeDone, nil
+	case found == before:
+		return contract.OutcomeNotDone, nil
+	}
+	return o, nil
 }
 
 const selectPending = `

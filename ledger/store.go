@@ -41,6 +41,7 @@ type store struct {
 	write   sync.Mutex // guards conn and its statements
 	conn    *sql.Conn
 	statements
+	queue queue // of writes that wait for conn
 
 	tidying tidying
 }
@@ -326,12 +327,13 @@ func (s *store) inTransaction(f func() error) error {
 // into the database.
 func (s *store) close() error {
 	s.tidying.stop()
-	return s.disconnect()
+	return errors.Join(s.catchUp(), s.disconnect())
 }
 
 // abandon is close for a store that others may still be using; its errors say nothing new.
 func (s *store) abandon() {
 	s.tidying.cancel()
+	_ = s.catchUp()
 	s.write.Lock()
 	defer s.write.Unlock()
 	_ = s.disconnect()

@@ -13,7 +13,7 @@ FROM changes WHERE outcome IN ('succeeded', 'not-done') AND temp <> '' ORDER BY 
 // Settled returns the newest changes whose outcome is known and that used a temporary file. It may still be there after
 // a power cut, which can undo the last things that were done to a directory.
 func (l *Ledger) Settled(ctx context.Context, most int) ([]contract.Intent, error) {
-	s, err := l.open(ctx)
+	s, err := l.upToDate(ctx)
 	if err != nil {
 		return nil, err
 	}

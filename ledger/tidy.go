@@ -63,7 +63,7 @@ func (s *store) startTidying(round func(ctx context.Context, s *store, first boo
 }
 
 func (l *Ledger) tidy(ctx context.Context, s *store, first bool) {
-	err := s.checkpoint(ctx)
+	err := errors.Join(s.catchUp(), s.checkpoint(ctx))
 	if err == nil {
 		err = s.expire(ctx, l.clock(), l.budget)
 	}

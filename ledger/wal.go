@@ -24,6 +24,7 @@ type wal struct {
 	failed    atomic.Bool   // a flush failed; asked without mu, which is held for as long as a flush takes
 	mu        sync.Mutex    // held while flushing
 	flushed   uint64        // commits that are durable
+	unhealed  error         // why the log could not be emptied after a flush failed; guarded by store.write
 }
 
 // errNotFlushed stops every commit after a flush that failed: the system may have dropped the pages that it could not

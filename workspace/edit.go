@@ -137,7 +137,13 @@ func (p pieces) bytes() []byte {
 	return bytes.Join(p, nil)
 }
 
+// worthJoining is the size up to which a copy costs less than another call of the system.
+const worthJoining = 64 << 10
+
 func (p pieces) writeTo(f io.Writer) error {
+	if p.size() <= worthJoining {
+		p = pieces{bytes.Join(p, nil)}
+	}
 	for _, part := range p {
 		if len(part) == 0 {
 			continue
@@ -166,6 +172,10 @@ func (p pieces) equalBytes(data []byte) bool {
 // equal tells whether f holds just these bytes.
 func (p pieces) equal(f io.ReaderAt) (bool, error) {
 	buf := make([]byte, min(p.size()+1, 256<<10))
+	if p.size() <= worthJoining {
+		n, err := f.ReadAt(buf, 0)
+		return p.equalBytes(buf[:n]), ignoreEOF(err)
+	}
 	at := int64(0)
 	for _, part := range p {
 		for len(part) > 0 {
@@ -224,15 +234,18 @@ func (s *staged) begin(mode fs.FileMode) (err error) {
 }
 
 // write begins to write the content, make the file like the one that like stands for (nil: like a new one), make both
-// durable and read the content back.
+// durable and read the content back. The flush runs beside that of the intent, which halves the time that the two take.
 func (s *staged) write(content pieces, like *os.File) {
 	s.written = make(chan error, 1)
-	work := func() { s.written <- s.fill(content, like) }
-	if content.size() < worthAnotherCPU {
-		work()
+	if content.size() >= worthAnotherCPU {
+		go func() { s.written <- s.fillAndFlush(content, like) }()
 		return
 	}
-	go work()
+	if err := s.fill(content, like); err != nil {
+		s.written <- err
+		return
+	}
+	go func() { s.written <- s.flush(content) }()
 }
 
 // worthAnotherCPU is the size from which writing a file beside hashing it pays.
@@ -242,12 +255,22 @@ func (s *staged) fill(content pieces, like *os.File) error {
 	if err := content.writeTo(s.f); err != nil {
 		return err
 	}
-	if like != nil {
-		var err error
-		if s.notKept, err = carryOver(like, s.f); err != nil {
-			return err
-		}
+	if like == nil {
+		return nil
 	}
+	var err error
+	s.notKept, err = carryOver(like, s.f)
+	return err
+}
+
+func (s *staged) fillAndFlush(content pieces, like *os.File) error {
+	if err := s.fill(content, like); err != nil {
+		return err
+	}
+	return s.flush(content)
+}
+
+func (s *staged) flush(content pieces) error {
 	if err := s.f.Sync(); err != nil {
 		return err
 	}
