@@ -18,8 +18,8 @@ import (
 	"writ/tools"
 )
 
-// client speaks to a server of its own over stdio, in this process.
-type client struct {
+// mcpClient speaks to a server of its own over stdio, in this process.
+type mcpClient struct {
 	in   io.WriteCloser
 	out  *bufio.Reader
 	id   int
@@ -38,7 +38,7 @@ type answered struct {
 
 // startClient serves the directories as `writ serve` would and returns a client that has shaken hands. Every answer is
 // held against its contract.
-func startClient(t *testing.T, o options, directories ...string) *client {
+func startClient(t *testing.T, o options, directories ...string) *mcpClient {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	o.keepAlways = true
@@ -60,7 +60,7 @@ func startClient(t *testing.T, o options, directories ...string) *client {
 		done <- s.Stdio(ctx, toServer, fromServer)
 		fromServer.Close()
 	}()
-	c := &client{in: in, out: bufio.NewReader(out), end: func(t *testing.T) {
+	c := &mcpClient{in: in, out: bufio.NewReader(out), end: func(t *testing.T) {
 		in.Close()
 		if err := <-done; err != nil {
 			t.Errorf("the server ended with %v", err)
@@ -78,15 +78,15 @@ func startClient(t *testing.T, o options, directories ...string) *client {
 }
 
 // stop ends the server, and waits until it has.
-func (c *client) stop(t *testing.T) { c.once.Do(func() { c.end(t) }) }
+func (c *mcpClient) stop(t *testing.T) { c.once.Do(func() { c.end(t) }) }
 
-func (c *client) shakeHands(t *testing.T) {
+func (c *mcpClient) shakeHands(t *testing.T) {
 	t.Helper()
 	c.request(t, "initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}`)
 }
 
 // request sends one request and returns its result.
-func (c *client) request(t *testing.T, method, params string) map[string]any {
+func (c *mcpClient) request(t *testing.T, method, params string) map[string]any {
 	t.Helper()
 	var result map[string]any
 	if err := json.Unmarshal(c.raw(t, method, params), &result); err != nil {
@@ -96,7 +96,7 @@ func (c *client) request(t *testing.T, method, params string) map[string]any {
 }
 
 // raw sends one request and returns its result as it was written.
-func (c *client) raw(t *testing.T, method, params string) json.RawMessage {
+func (c *mcpClient) raw(t *testing.T, method, params string) json.RawMessage {
 	t.Helper()
 	m := c.exchange(t, method, params)
 	if m.Error != nil {
@@ -116,7 +116,7 @@ type message struct {
 }
 
 // exchange sends one request and returns its answer.
-func (c *client) exchange(t *testing.T, method, params string) message {
+func (c *mcpClient) exchange(t *testing.T, method, params string) message {
 	t.Helper()
 	c.id++
 	if _, err := fmt.Fprintf(c.in, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", c.id, method, params); err != nil {
@@ -130,7 +130,7 @@ func (c *client) exchange(t *testing.T, method, params string) message {
 }
 
 // next reads the next message of the server.
-func (c *client) next(t *testing.T) message {
+func (c *mcpClient) next(t *testing.T) message {
 	t.Helper()
 	line, err := c.out.ReadBytes('\n')
 	if err != nil {
@@ -144,7 +144,7 @@ func (c *client) next(t *testing.T) message {
 }
 
 // call makes one call.
-func (c *client) call(t *testing.T, tool, arguments string) *answered {
+func (c *mcpClient) call(t *testing.T, tool, arguments string) *answered {
 	t.Helper()
 	return readAnswer(t, tool, c.raw(t, "tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, tool, arguments)))
 }

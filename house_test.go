@@ -26,7 +26,8 @@ var rooms = map[string][]string{
 	"tools":     {"notes", "workspace", "contract", "envelope"},
 	"gate":      {"tools", "checks", "notes", "workspace", "policy", "ledger", "contract", "envelope"},
 	"server":    {"gate", "tools", "contract", "envelope"},
-	".":         {"server", "gate", "tools", "notes", "workspace", "policy", "ledger", "contract", "envelope"},
+	"client":    {"gate", "tools", "contract", "envelope"},
+	".":         {"client", "server", "gate", "tools", "notes", "workspace", "policy", "ledger", "contract", "envelope"},
 }
 
 // Packages that only some rooms may import, each with its reason.
@@ -37,10 +38,10 @@ var reserved = []struct {
 }{
 	{"github.com/mark3labs/mcp-go", []string{"server"}, "only the server knows the protocol's library"},
 	{"modernc.org/sqlite", []string{"ledger", "notes"}, "only the ledger and the notes index keep a database"},
-	{"os/exec", []string{}, "nothing starts a program"},
+	{"os/exec", []string{"."}, "nothing starts a program, but for the client's own command that installs"},
 	{"net", []string{"server"}, "only the server is on the network"},
 	{"unsafe", []string{"workspace"}, "only system calls need it"},
-	{"os", []string{".", "workspace", "ledger", "notes", "policy", "server"}, "nothing but the workspace touches files under a root"},
+	{"os", []string{".", "workspace", "ledger", "notes", "policy", "server", "client"}, "nothing but the workspace touches files under a root"},
 }
 
 // Tools reach nothing but through what they are handed. Of io/fs they may have the types.

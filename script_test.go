@@ -88,7 +88,7 @@ type script struct {
 	tool      string
 	base      string // holds the root, the state and the policy
 	root      string
-	client    *client // nil until the first call
+	client    *mcpClient // nil until the first call
 	answers   map[string]*answered
 	rewritten bool // a want was
 }

@@ -19,7 +19,7 @@ import (
 
 // served is `writ serve` as a process of its own, over stdio.
 type served struct {
-	client
+	mcpClient
 	command *exec.Cmd
 	stderr  *bytes.Buffer
 }
