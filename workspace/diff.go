@@ -15,7 +15,7 @@ import (
 
 // Bounds of a diff, so that a reply to an edit stays small also where a paragraph is one line.
 const (
-	diffContext    = 3   // lines around a change
+	diffContext    = 1   // lines around a change: whoever gets the diff knows the file, and pays for each line twice
 	maxChangedLine = 500 // bytes shown of a line that changed
 	maxContextLine = 80  // bytes shown of one that did not
 	changeLead     = 100 // bytes shown before the change in a line that is longer
@@ -39,7 +39,7 @@ type side struct {
 	veil *veil
 }
 
-// unifiedDiff returns the unified diff of two contents of the file at path, with three lines of context, and whether it
+// unifiedDiff returns the unified diff of two contents of the file at path, with a line of context, and whether it
 // was cut: it shows no more than maxLines lines of hunks, and says so at its end. Long lines are cut too, with a mark
 // where. It is the shortest diff only where few lines differ; the time is bounded.
 func unifiedDiff(path string, before, after side, maxLines int) (diff string, cut bool) {

@@ -22,27 +22,19 @@ func TestUnifiedDiff(t *testing.T) {
 		{"equal", "a\n", "a\n", ""},
 		{"one line", ten, strings.Replace(ten, "5", "five", 1), `--- a/f.md
 +++ b/f.md
-@@ -2,7 +2,7 @@
- 2
- 3
+@@ -4,3 +4,3 @@
  4
 -5
 +five
  6
- 7
- 8
 `},
 		{"two hunks", ten + ten, "one" + ten[1:] + ten[:len(ten)-3] + "ten\n", `--- a/f.md
 +++ b/f.md
-@@ -1,4 +1,4 @@
+@@ -1,2 +1,2 @@
 -1
 +one
  2
- 3
- 4
-@@ -17,4 +17,4 @@
- 7
- 8
+@@ -19,2 +19,2 @@
  9
 -10
 +ten
@@ -84,9 +76,7 @@ func TestUnifiedDiff(t *testing.T) {
 		{"line endings", "a\r\nb\r\n", "a\nb\r\n", "--- a/f.md\n+++ b/f.md\n@@ -1,2 +1,2 @@\n-a\r\n+a\n b\r\n"},
 		{"lines inserted between equal ones", "x\nx\nx\n", "x\nx\nx\nx\nx\n", `--- a/f.md
 +++ b/f.md
-@@ -1,3 +1,5 @@
- x
- x
+@@ -3 +3,3 @@
  x
 +x
 +x

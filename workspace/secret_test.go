@@ -171,7 +171,7 @@ func TestDiffKeepsSecretsBack(t *testing.T) {
 	long := strings.Repeat("w ", 400)
 	for _, c := range []struct{ name, before, after, want string }{
 		{"a secret for another", "a\n<b>\nc\n", "a\n<d>\nc\n", " a\n-[redacted:mark]\n+[redacted:mark]\n c\n"},
-		{"a secret beside", "a\n<b>\nc\n", "a\n<b>\nd\n", " a\n [redacted:mark]\n-c\n+d\n"},
+		{"a secret beside", "a\n<b>\nc\n", "a\n<b>\nd\n", " [redacted:mark]\n-c\n+d\n"},
 		{"over lines", "<b\nc>\nd\n", "<b\ne>\nd\n", " [redacted:mark]\n-[redacted:mark]\n+[redacted:mark]\n d\n"},
 		{"in long lines that begin alike", long + "<secret>\n", long + "<secrets>\n", "w [redacted:mark]\n+[… 566 bytes]w "},
 	} {
