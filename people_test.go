@@ -2,12 +2,16 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"writ/contract"
+	"writ/envelope"
+	"writ/gate"
 )
 
 // What a person does after an agent has worked: look, undo, and see who did what.
@@ -59,6 +63,74 @@ func TestChangesUndoAndAudit(t *testing.T) {
 	}
 	if got := writ(t, "", "doctor", root, "--state", state); got.status != 0 || !strings.Contains(got.stdout, "right  audit: whole") {
 		t.Errorf("doctor: %+v", got)
+	}
+}
+
+// What the policy says of the log: a second copy of the audit, and how much is kept for undoing.
+func TestPolicyOfTheLog(t *testing.T) {
+	base := t.TempDir()
+	policyFile := filepath.Join(base, "writ.yaml")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(policyFile, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	root := vault(t, "a.md", strings.Repeat("x", 2<<20))
+	flags := []string{"--root", root, "--policy", policyFile, "--state", filepath.Join(base, "state")}
+	with := func(arguments ...string) ran { return writ(t, "", append(arguments, flags...)...) }
+
+	write("scope: {write: ['**']}\naudit: {file: shipped/audit.jsonl}\nlimits: {undo_bytes: 1MiB}\n")
+	if got := with("call", "create_file", "path=b.md", "content=x"); got.status != 0 {
+		t.Fatalf("create: %+v", got)
+	}
+	shipped, err := os.ReadFile(filepath.Join(base, "shipped/audit.jsonl"))
+	if audit := with("audit"); err != nil || string(shipped) != audit.stdout || !strings.Contains(audit.stdout, `"create_file"`) {
+		t.Errorf("shipped %s, %v; the audit is %+v", shipped, err, audit)
+	}
+	t.Run("undo data go with their budget", func(t *testing.T) {
+		o := options{profile: "all", state: filepath.Join(base, "state"), policyFile: policyFile}
+		h, err := o.open([]string{root})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer h.finish()
+		call := func(tool, arguments string) (status, changeID, code string) {
+			e := h.gate.Call(t.Context(), gate.Call{Caller: gate.CallerLocal, Tool: tool, Arguments: json.RawMessage(arguments)})
+			var told struct {
+				ChangeID string `json:"change_id"`
+			}
+			if err := json.Unmarshal(e.AppendJSON(nil), &told); err != nil {
+				t.Fatal(err)
+			}
+			if len(e.Errors) > 0 {
+				code = string(e.Errors[0].Code)
+			}
+			return string(e.Status), told.ChangeID, code
+		}
+		version := contract.VersionOf([]byte(strings.Repeat("x", 2<<20)))
+		status, first, _ := call("overwrite_file", fmt.Sprintf(`{"path":"a.md","content":"y","observed_version":%q}`, version))
+		if status != "succeeded" {
+			t.Fatal(status)
+		}
+		if status, _, _ := call("create_file", `{"path":"c.md","content":"z"}`); status != "succeeded" {
+			t.Fatal(status)
+		}
+		for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+			if _, _, err := h.ledger.Change(t.Context(), first); envelope.CodeOf(err) == envelope.Expired {
+				break
+			}
+			if time.Now().After(end) {
+				t.Fatal("two MiB are kept where the policy keeps one")
+			}
+		}
+		if status, _, code := call("revert_change", fmt.Sprintf(`{"change_id":%q}`, first)); status != "not-found" || code != "expired" {
+			t.Errorf("undoing what expired was answered %s, %s", status, code)
+		}
+	})
+	write("audit: {file: " + filepath.Join(root, "audit.jsonl") + "}\n")
+	if got := with("changes"); got.status == 0 || !strings.Contains(got.stdout+got.stderr, "inside the root") {
+		t.Errorf("an audit file where callers reach it: %+v", got)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/afero"
 	"github.com/spf13/cobra"
@@ -102,7 +103,7 @@ func (o *options) open(directories []string) (*house, error) {
 	if err != nil {
 		return nil, errors.Join(err, files.Close())
 	}
-	book, err := ledger.Open(state, ledger.Options{Logger: log, Roots: identity, ArtifactBytes: rules.Limits().ArtifactBytes})
+	book, err := openLedger(state, identity, rules, log)
 	if err != nil {
 		return nil, errors.Join(err, files.Close())
 	}
@@ -111,6 +112,30 @@ func (o *options) open(directories []string) (*house, error) {
 		Policy: rules, Files: files, Ledger: book, Tools: chosen, Index: o.indexFile(rules, files), Log: log, KeepAlways: o.keepAlways,
 	})
 	return h, nil
+}
+
+// openLedger opens the ledger within the bounds that the policy sets.
+func openLedger(state, identity string, rules *policy.Policy, log *slog.Logger) (*ledger.Ledger, error) {
+	limits, audit := rules.Limits(), rules.Audit()
+	o := ledger.Options{
+		Logger: log, Roots: identity, ArtifactBytes: limits.ArtifactBytes,
+		Budget: ledger.Budget{Bytes: limits.UndoBytes, Age: time.Duration(limits.UndoDays) * 24 * time.Hour},
+	}
+	if audit.File != "" {
+		file, err := filepath.Abs(audit.File)
+		if err != nil {
+			return nil, err
+		}
+		root, err := workspace.RootAround(rootsOf(rules), filepath.Dir(file))
+		if err != nil {
+			return nil, fmt.Errorf("audit.file: %w", err)
+		}
+		if root != "" {
+			return nil, fmt.Errorf("audit.file %s is inside the root %s, where callers could reach it; name a place outside", file, root)
+		}
+		o.Shipping = ledger.Shipping{File: file, Bytes: audit.Bytes, Files: audit.Files}
+	}
+	return ledger.Open(state, o)
 }
 
 // compile makes the policy of the file and the flags. Directories on the command line replace its roots; without

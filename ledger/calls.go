@@ -68,6 +68,7 @@ func (l *Ledger) Record(ctx context.Context, e CallEntry) error {
 	if err := s.appendCalls([]CallEntry{e}); err != nil {
 		return l.fail(s, err)
 	}
+	l.shipSoon()
 	return nil
 }
 
@@ -145,6 +146,7 @@ func (l *Ledger) flush(ctx context.Context, most int) error {
 		}
 		entries = entries[n:]
 	}
+	l.shipSoon()
 	return nil
 }
 

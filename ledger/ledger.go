@@ -46,6 +46,7 @@ type Options struct {
 	Logger *slog.Logger // nil: nothing is logged
 	// ArtifactBytes bounds what the artifacts take together; 0: DefaultArtifactBytes.
 	ArtifactBytes int64
+	Shipping      Shipping // the zero value: nowhere
 	// Roots tells the roots that paths are in from others. A state directory belongs to those that it was first used
 	// with; with others it can't be opened, since what its log says would be carried out on the wrong files. "": whatever
 	// roots they are.
@@ -70,7 +71,8 @@ type Ledger struct {
 	suspect bool       // the database was found damaged: look through it when it is opened next
 	closed  bool
 
-	audit auditBuffer
+	audit   auditBuffer
+	shipper shipper
 }
 
 // errClosed answers the use of a ledger after its Close.
@@ -84,6 +86,9 @@ func Open(dir string, o Options) (*Ledger, error) {
 		return nil, fmt.Errorf("the state directory: %w", err)
 	}
 	l := &Ledger{dir: dir, clock: o.Clock, budget: o.Budget, log: o.Logger, roots: o.Roots, artifactBytes: cmp.Or(o.ArtifactBytes, DefaultArtifactBytes)}
+	l.shipper.Shipping = o.Shipping
+	l.shipper.Bytes = cmp.Or(o.Shipping.Bytes, DefaultShippedBytes)
+	l.shipper.Files = cmp.Or(o.Shipping.Files, DefaultShippedFiles)
 	if l.clock == nil {
 		l.clock = time.Now
 	}
@@ -170,6 +175,7 @@ func (l *Ledger) letGo(s *store) {
 // Close writes what is buffered and lets go of the database.
 func (l *Ledger) Close() error {
 	flushed := l.flush(context.Background(), math.MaxInt)
+	l.shipLast()
 	s, p := l.retire()
 	var closed error
 	if s != nil {

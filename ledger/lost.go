@@ -46,6 +46,7 @@ func (l *Ledger) recordLost(ctx context.Context, s *store) error {
 		if err := s.appendRows([]auditRow{l.lostRow(id, record, changes)}); err != nil {
 			return err
 		}
+		l.shipSoon()
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ func Compile(c Config) (*Policy, error) {
 		visibility: c.Notes.Visibility,
 		limits:     c.Limits.filled(),
 		redact:     c.Redact,
+		audit:      c.Audit,
 	}, file: c.File}
 	b.checkRoots()
 	b.protectFile()

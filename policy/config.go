@@ -11,7 +11,8 @@ type Config struct {
 	Notes     Notes
 	Limits    Limits     // a zero field takes its default
 	Encodings []Encoding // in the file's order: the first that matches decides
-	Redact    bool       // replace secrets in text on its way out
+	Audit     Audit
+	Redact    bool // replace secrets in text on its way out
 }
 
 // Root is one directory that the tools may work in.
@@ -32,6 +33,13 @@ type Scope struct {
 type Notes struct {
 	Include    []string   // globs; nil: **/*.md
 	Visibility Visibility // "": Unmarked
+}
+
+// Audit says where the audit's lines are written a second time, as a plain file.
+type Audit struct {
+	File  string // absolute, or relative to the working directory; "": nowhere
+	Bytes int64  // a larger file is begun anew; 0: the ledger's default
+	Files int    // full files that are kept; 0: the ledger's default
 }
 
 // Visibility says which notes are shown, by what their front matter says of them.

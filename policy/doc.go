@@ -21,6 +21,8 @@
 //	  file_bytes: 32MiB        # the largest file that is read or written
 //	  result_bytes: 256KiB     # file text in one answer
 //	  artifact_bytes: 64MiB    # results too large for an answer, which are kept for a day; one takes an eighth at most
+//	  undo_bytes: 512MiB       # what is kept to undo changes, all together; the oldest goes first, and says that it expired
+//	  undo_days: 30            # how long it is kept
 //	  call_time: 30s           # wall time of one call
 //	  calls_per_minute: 600    # of one caller; the default over HTTP, over stdio there is none
 //	  page_lines: 2000         # pages: where an answer ends if the call sets no limit itself
@@ -29,18 +31,25 @@
 //	  page_notes: 20
 //	encodings:
 //	  "legacy/**": gb18030
+//	audit:                     # the audit's lines, written to a plain file as well; without it they are in the change log alone
+//	  file: /var/log/writ/audit.jsonl
+//	  bytes: 64MiB             # a full file is renamed to audit.jsonl.1, an earlier one to audit.jsonl.2, and so on
+//	  files: 8                 # full files that are kept
 //	redact: true
 //
 // roots are the directories that the tools work in; directories on the command line replace them. With several, each
 // path begins with the root's name, and so do the globs that match it: with roots a and b, a/docs/** is in a, and docs/**
 // matches nothing.
 //
-// limits take whole numbers; sizes also KiB, MiB and GiB (result_bytes from 1KiB to 1GiB, artifact_bytes from 64KiB), call_time a duration such as
-// 500ms, 30s or 2m. A result_bytes above its default raises the default pages in proportion: 1MiB makes page_lines 8000.
+// limits take whole numbers; sizes also KiB, MiB and GiB (result_bytes from 1KiB to 1GiB, artifact_bytes from 64KiB,
+// undo_bytes from 1MiB), call_time a duration such as 500ms, 30s or 2m. A result_bytes above its default raises the default pages in proportion: 1MiB makes page_lines 8000.
 // Pages that the file sets stand as they are.
 //
 // encodings name, by glob, the encoding of files that are neither UTF-8 nor UTF-16 with a byte order mark. The first glob
 // that matches decides. Names are labels of the WHATWG encoding standard.
+//
+// audit.file must lie outside every root; a relative one starts at the policy's own directory. The lines are those of the
+// change log, byte for byte.
 //
 // notes.visibility tells which notes are shown: unmarked, all but those marked private; public, only those marked public.
 //

@@ -15,6 +15,8 @@ type Limits struct {
 	FileBytes      int64         // the largest file that is read or written
 	ResultBytes    int           // file text in one answer
 	ArtifactBytes  int64         // results kept because they were too large for an answer, all together
+	UndoBytes      int64         // what is kept to undo changes, all together
+	UndoDays       int           // how long it is kept
 	CallTime       time.Duration // wall time of one call
 	CallsPerMinute int           // of one caller; 0: unlimited, but see OverHTTP
 
@@ -32,6 +34,8 @@ func DefaultLimits() Limits {
 		ResultBytes: 256 * kibi,
 
 		ArtifactBytes: 64 * mebi,
+		UndoBytes:     512 * mebi,
+		UndoDays:      30,
 
 		CallTime:    30 * time.Second,
 		PageLines:   2000,
@@ -59,6 +63,8 @@ func (l Limits) filled() Limits {
 	fill(&l.FileBytes, d.FileBytes)
 	fill(&l.ResultBytes, d.ResultBytes)
 	fill(&l.ArtifactBytes, d.ArtifactBytes)
+	fill(&l.UndoBytes, d.UndoBytes)
+	fill(&l.UndoDays, d.UndoDays)
 	fill(&l.CallTime, d.CallTime)
 	page := func(size int) int {
 		raised := int64(size) * int64(max(l.ResultBytes, d.ResultBytes)) / int64(d.ResultBytes)

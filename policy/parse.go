@@ -59,6 +59,7 @@ func (r *reader) policy(n ast.Node, c *Config) {
 		{"notes", func(n ast.Node) { c.Notes = r.notes(n) }},
 		{"limits", func(n ast.Node) { c.Limits = r.limits(n) }},
 		{"encodings", func(n ast.Node) { c.Encodings = r.encodings(n) }},
+		{"audit", func(n ast.Node) { c.Audit = r.audit(n) }},
 		{"redact", func(n ast.Node) {
 			if value, ok := r.truth(n, "redact"); ok {
 				c.Redact = value
@@ -214,6 +215,34 @@ func (r *reader) notes(n ast.Node) Notes {
 	return notes
 }
 
+// beside returns a file's place: a relative one starts at the policy's directory.
+func (r *reader) beside(file string) string {
+	if file == "" || filepath.IsAbs(file) {
+		return file
+	}
+	return filepath.Join(filepath.Dir(r.file), file)
+}
+
+func (r *reader) audit(n ast.Node) Audit {
+	var a Audit
+	before := len(r.mistakes)
+	r.mapping(n, "audit", []field{
+		{"file", func(n ast.Node) {
+			file, ok := r.text(n, "audit.file", "/var/log/writ/audit.jsonl")
+			if ok && (file == "" || strings.Contains(file, "\x00")) {
+				r.fault(n, `audit.file must name a file, such as "/var/log/writ/audit.jsonl".`)
+			}
+			a.File = r.beside(file)
+		}},
+		{"bytes", func(n ast.Node) { a.Bytes = r.size(n, "audit.bytes", minAuditBytes, maxAuditBytes) }},
+		{"files", func(n ast.Node) { a.Files = int(r.whole(n, "audit.files", maxAuditFiles)) }},
+	})
+	if a.File == "" && len(r.mistakes) == before {
+		r.fault(n, "audit needs a file.")
+	}
+	return a
+}
+
 // Bounds of the limits.
 const (
 	minFileBytes   = 1
@@ -223,6 +252,14 @@ const (
 
 	minArtifactBytes = 64 * kibi
 	maxArtifactBytes = 1 << 40
+
+	minAuditBytes = 64 * kibi
+	maxAuditBytes = 1 << 40
+	maxAuditFiles = 1000
+
+	minUndoBytes = 1 * mebi
+	maxUndoBytes = 1 << 40
+	maxUndoDays  = 36500
 
 	minCallTime = time.Millisecond
 	maxCallTime = 24 * time.Hour
@@ -241,6 +278,8 @@ func (r *reader) limits(n ast.Node) Limits {
 		{"artifact_bytes", func(n ast.Node) {
 			l.ArtifactBytes = r.size(n, "limits.artifact_bytes", minArtifactBytes, maxArtifactBytes)
 		}},
+		{"undo_bytes", func(n ast.Node) { l.UndoBytes = r.size(n, "limits.undo_bytes", minUndoBytes, maxUndoBytes) }},
+		{"undo_days", func(n ast.Node) { l.UndoDays = int(r.whole(n, "limits.undo_days", maxUndoDays)) }},
 		{"call_time", func(n ast.Node) { l.CallTime = r.time(n, "limits.call_time") }},
 		count("calls_per_minute", &l.CallsPerMinute),
 		count("page_lines", &l.PageLines),

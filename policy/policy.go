@@ -69,6 +69,7 @@ type Policy struct {
 	encodings  []encodingGlob
 	limits     Limits
 	redact     bool
+	audit      Audit
 	refusals   map[envelope.Code]envelope.Error
 }
 
@@ -213,6 +214,9 @@ func (p *Policy) Limits() Limits { return p.limits }
 
 // Redact tells whether secrets in text are replaced on their way out.
 func (p *Policy) Redact() bool { return p.redact }
+
+// Audit returns where the audit is written a second time.
+func (p *Policy) Audit() Audit { return p.audit }
 
 // CanEverWrite tells whether there is a place that may be written, if only with an approval.
 func (p *Policy) CanEverWrite() bool { return len(p.write)+len(p.ask) > 0 }

@@ -139,24 +139,36 @@ func (o *Options) checkState() error {
 	if o.State == "" {
 		return nil
 	}
-	directory, err := filepath.Abs(o.State)
+	root, err := RootAround(o.Roots, o.State)
+	if err != nil {
+		return fmt.Errorf("open workspace: state directory: %w", err)
+	}
+	if root != "" {
+		return fmt.Errorf("open workspace: %w: %s is inside the root %s", ErrStateInRoot, o.State, root)
+	}
+	return nil
+}
+
+// RootAround returns the root whose callers could reach a directory, or could if it were made; "" if none could.
+func RootAround(roots []Root, directory string) (string, error) {
+	directory, err := filepath.Abs(directory)
 	if err == nil {
 		directory, err = nearest(directory)
 	}
 	if err != nil {
-		return fmt.Errorf("open workspace: state directory: %w", err)
+		return "", err
 	}
-	for _, r := range o.Roots {
+	for _, r := range roots {
 		for at := directory; ; at = filepath.Dir(at) {
 			if sameDirectory(at, r.Dir) {
-				return fmt.Errorf("open workspace: %w: %s is inside the root %s", ErrStateInRoot, o.State, r.Dir)
+				return r.Dir, nil
 			}
 			if at == filepath.Dir(at) {
 				break
 			}
 		}
 	}
-	return nil
+	return "", nil
 }
 
 // nearest returns the directory, links followed, or the nearest one above it that is there.
