@@ -288,6 +288,10 @@ func (b *batch) run(ctx context.Context) error {
 		return nil
 	}
 	changes := slices.DeleteFunc(slices.Clone(b.files), func(f *batchFile) bool { return f.change.isEmpty() })
+	if b.w.rehearses() && len(changes) > 0 {
+		b.rehearse(ctx, changes)
+		return nil
+	}
 	if len(changes) > 0 {
 		if err := b.begin(ctx, changes); err != nil {
 			return err

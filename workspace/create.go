@@ -70,6 +70,9 @@ func (c *creation) write() error {
 
 func (c *creation) run(ctx context.Context) (err error) {
 	s := c.site
+	if c.w.rehearses() {
+		return c.rehearse(ctx)
+	}
 	temp := tempName()
 	if c.staged, err = stage(s.at.dir, temp, newFileMode); err != nil {
 		return stageFault(err, s.quoted())
@@ -100,6 +103,13 @@ func (c *creation) run(ctx context.Context) (err error) {
 		return err
 	}
 	return c.place(ctx)
+}
+
+func (c *creation) rehearse(ctx context.Context) error {
+	s := c.site
+	return c.w.rehearse(ctx, contract.Intent{
+		Kind: contract.ChangeCreate, Path: s.place, After: contract.VersionOf(c.content[0]), Directories: s.missing,
+	}, nil, c.content)
 }
 
 // place puts the file where it belongs.

@@ -27,10 +27,14 @@ func (w Writer) deleteOnce(ctx context.Context, p contract.Path, observed contra
 	}
 	defer t.close()
 	temp := tempName()
-	c, err := w.begin(ctx, contract.Intent{
+	in := contract.Intent{
 		Kind: contract.ChangeDelete, Path: t.place, Before: t.version(), Mode: t.fact.Mode().Perm(),
 		Undo: []contract.Splice{{New: t.data}}, Temp: temp,
-	})
+	}
+	if w.rehearses() {
+		return Written{}, w.rehearse(ctx, in, pieces{t.data}, nil)
+	}
+	c, err := w.begin(ctx, in)
 	if err != nil {
 		return Written{}, err
 	}

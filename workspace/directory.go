@@ -40,7 +40,11 @@ func (w Writer) makeDirectoryOnce(ctx context.Context, p contract.Path) (Written
 	}
 	// The entry itself is one more directory to make.
 	s.at.missing, s.missing = append(s.at.missing, s.at.leaf), append(s.missing, s.place)
-	c, err := w.begin(ctx, contract.Intent{Kind: contract.ChangeMkdir, Path: s.place, Directories: s.missing})
+	in := contract.Intent{Kind: contract.ChangeMkdir, Path: s.place, Directories: s.missing}
+	if w.rehearses() {
+		return Written{}, w.rehearse(ctx, in, nil, nil)
+	}
+	c, err := w.begin(ctx, in)
 	if err != nil {
 		return Written{}, err
 	}

@@ -60,11 +60,14 @@ func (m *move) isRespelling() bool {
 
 func (m *move) run(ctx context.Context) (_ Written, err error) {
 	t, s := m.target, m.site
-	m.change, err = m.w.begin(ctx, contract.Intent{
+	in := contract.Intent{
 		Kind: contract.ChangeMove, Path: t.place, To: s.place, Before: t.version(), After: t.version(),
 		Mode: t.fact.Mode().Perm(), Directories: s.missing,
-	})
-	if err != nil {
+	}
+	if m.w.rehearses() {
+		return Written{}, m.w.rehearse(ctx, in, nil, nil)
+	}
+	if m.change, err = m.w.begin(ctx, in); err != nil {
 		return Written{}, err
 	}
 	if err := m.ready(ctx); err != nil {

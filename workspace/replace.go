@@ -103,15 +103,27 @@ func (r *replacement) prepare(p contract.Path, splices []contract.Splice) (err e
 		r.result.Changed, r.result.New = envelope.No, r.result.Old
 		return nil
 	}
+	if err := r.stage(); err != nil {
+		return err
+	}
+	r.result.Before = t.version()
+	r.result.After = t.sum.version(r.content, splices[0].Offset)
+	r.undo = inverse(t.data, splices)
+	return nil
+}
+
+// stage begins the new file. A rehearsal needs none.
+func (r *replacement) stage() (err error) {
+	t := r.target
+	if r.w.rehearses() {
+		return nil
+	}
 	if r.staged, err = stage(t.at.dir, r.temp, 0o600); err != nil {
 		return stageFault(err, t.quoted())
 	}
 	if r.staged.begun() {
 		r.staged.write(r.content, t.f)
 	}
-	r.result.Before = t.version()
-	r.result.After = t.sum.version(r.content, splices[0].Offset)
-	r.undo = inverse(t.data, splices)
 	return nil
 }
 
@@ -126,6 +138,9 @@ func (r *replacement) discard() {
 func (r *replacement) isEmpty() bool { return r.result.Changed == envelope.No }
 
 func (r *replacement) run(ctx context.Context) (err error) {
+	if r.w.rehearses() {
+		return r.rehearse(ctx)
+	}
 	keep := false
 	defer func() {
 		if keep {

@@ -76,7 +76,11 @@ func (w Writer) removeDirectoriesOnce(ctx context.Context, directories []contrac
 			return Written{}, err
 		}
 	}
-	c, err := w.begin(ctx, contract.Intent{Kind: contract.ChangeRmdir, Path: last, Directories: directories})
+	in := contract.Intent{Kind: contract.ChangeRmdir, Path: last, Directories: directories}
+	if w.rehearses() {
+		return Written{}, w.rehearse(ctx, in, nil, nil)
+	}
+	c, err := w.begin(ctx, in)
 	if err != nil {
 		return Written{}, err
 	}

@@ -224,8 +224,9 @@ type Writer struct {
 	Reader
 	journal Journal
 	origin  contract.Origin
-	reverts string     // the change that this Writer's changes undo
-	batch   *openBatch // the batch that they belong to
+	reverts string              // the change that this Writer's changes undo
+	batch   *openBatch          // the batch that they belong to
+	judge   func(Planned) error // see Rehearsing; nil: changes are made
 }
 
 // Reverting returns a Writer whose changes are recorded as undoing the change of that id. It may bring names back that
