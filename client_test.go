@@ -20,11 +20,12 @@ import (
 
 // mcpClient speaks to a server of its own over stdio, in this process.
 type mcpClient struct {
-	in   io.WriteCloser
-	out  *bufio.Reader
-	id   int
-	once sync.Once
-	end  func(t *testing.T)
+	in    io.WriteCloser
+	out   *bufio.Reader
+	id    int
+	once  sync.Once
+	end   func(t *testing.T)
+	house *house
 }
 
 // answered is the answer to one call.
@@ -60,7 +61,7 @@ func startClient(t *testing.T, o options, directories ...string) *mcpClient {
 		done <- s.Stdio(ctx, toServer, fromServer)
 		fromServer.Close()
 	}()
-	c := &mcpClient{in: in, out: bufio.NewReader(out), end: func(t *testing.T) {
+	c := &mcpClient{house: h, in: in, out: bufio.NewReader(out), end: func(t *testing.T) {
 		in.Close()
 		if err := <-done; err != nil {
 			t.Errorf("the server ended with %v", err)

@@ -13,10 +13,12 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/tools/txtar"
 
 	"writ/contract"
+	"writ/ledger"
 )
 
 // Each tool has a script, testdata/tools/NAME.txtar, that calls it over the stdio transport. Its sections are carried
@@ -37,6 +39,8 @@ import (
 //	policy              (re)starts the server under this policy file; without any, all may be written
 //	call NAME           makes a call; the section holds arguments of the script's own tool, or TOOL and arguments
 //	repeat-call N NAME  the same N times; the last answer is kept
+//	approve NAME        a person approves what that call was refused for, once or, where the section says so, for a while
+//	decline NAME        a person declines it
 //	want NAME           what the envelope of that call holds: a part of it, as JSON; null where there is no such field
 //	text NAME           the text blocks of that call, joined
 //	block NAME          a part of the second block of that call, as JSON
@@ -110,6 +114,8 @@ func (s *script) section(f *txtar.File) {
 	case "repeat-call":
 		times, name := s.counted(name)
 		s.call(name, s.expand(string(f.Data)), times)
+	case "approve", "decline":
+		s.decide(name, kind == "approve", strings.TrimSpace(string(f.Data)))
 	case "want":
 		s.want(name, f)
 	case "text":
@@ -180,6 +186,31 @@ func (s *script) base64(text string) []byte {
 	data, err := base64.StdEncoding.DecodeString(text)
 	s.must(err)
 	return data
+}
+
+// decide answers the question of a call, as `writ approvals` does.
+func (s *script) decide(name string, approve bool, lasts string) {
+	s.Helper()
+	d := ledger.Decision{Approve: approve}
+	if lasts != "" {
+		var err error
+		d.For, err = time.ParseDuration(lasts)
+		s.must(err)
+	}
+	_, err := s.client.house.decide(s.Context(), s.answer(name).approvalID(), d)
+	s.must(err)
+}
+
+// approvalID is the name of the approval that the call was refused for.
+func (a *answered) approvalID() string {
+	problems, _ := a.envelope["errors"].([]any)
+	for _, p := range problems {
+		details, _ := p.(map[string]any)["details"].(map[string]any)
+		if id, ok := details["approval_id"].(string); ok {
+			return id
+		}
+	}
+	return ""
 }
 
 // counted splits "N name".

@@ -211,5 +211,6 @@ const (
 	QueryRepaired    WarningCode = "query-repaired"     // a word that occurs nowhere was read as its nearest neighbour
 	Skipped          WarningCode = "skipped"            // files that could not be searched or listed, counted by reason
 	PastEnd          WarningCode = "past-end"           // the offset lies behind the last line
+	ApprovalNeeded   WarningCode = "approval-needed"    // the write that was previewed will wait for a person's approval
 	NotRecorded      WarningCode = "not-recorded"       // the write could not be added to the audit
 )

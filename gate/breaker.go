@@ -110,7 +110,7 @@ func (b *breaker) note(k *call, err error, stamp func() string) {
 // and a call that was carried out before is no failure.
 func worthCounting(cause *envelope.Error) bool {
 	switch cause.Code {
-	case envelope.RetryStopped, envelope.ApprovalRequired, envelope.AlreadyApplied:
+	case envelope.RetryStopped, envelope.ApprovalRequired, envelope.ApprovalDeclined, envelope.AlreadyApplied:
 		return false
 	}
 	status := cause.Code.Status()

@@ -39,6 +39,8 @@ type Call struct {
 	Arguments json.RawMessage // as written; nil where absent
 	// Progress tells the caller how far a long call is; total 0 means that nobody knows. It may be nil.
 	Progress func(done, total float64, message string)
+	Asker    Asker  // nil: nobody can be asked by way of the client
+	Reply    *Reply // what a person said to a question of an earlier call; nil: nothing
 }
 
 // Options are what a gate is made of.
@@ -135,6 +137,8 @@ type call struct {
 	args    contract.Args
 	print   string   // see fingerprint
 	places  []string // see unsettled; nil until they matter
+
+	approval *ledger.ApprovalNote // nil: no person was to be asked
 }
 
 // Call carries one call through. The tool must be one that the gate has.
@@ -180,9 +184,9 @@ func (g *Gate) walk(ctx context.Context, k *call) (out any, err error) {
 	if err := g.unsettled.admit(k); err != nil {
 		return nil, err
 	}
+	out, err = g.run(ctx, k)
 	ctx, cancel := context.WithTimeout(ctx, g.policy.Limits().CallTime)
 	defer cancel()
-	out, err = k.tool.Run(ctx, g.env(k), k.args)
 	err = g.explainPath(g.alreadyApplied(ctx, k, err))
 	recode(out, err)
 	g.breaker.note(k, err, g.stamp(ctx, k))
@@ -201,17 +205,22 @@ func (g *Gate) panicked(k *call) error {
 // env is what the tool may use for this call.
 func (g *Gate) env(k *call) tools.Env {
 	guard := guard{g.policy}
-	origin := contract.Origin{RequestID: k.id, Tool: k.Tool, Caller: k.Caller}
-	if k.tool.Effect.Writes {
-		origin.Fingerprint = k.fingerprint()
-	}
-	files := g.files.Writer(guard, g.journal(), origin)
+	files := g.files.Writer(guard, g.journal(), g.origin(k))
 	return tools.Env{
 		Files: files, Limits: limits(g.policy.Limits()), Scope: g.scope,
 		Notes: noteFinder{g.search, noteSource{g.policy, files.Reader}}, Log: changeLog{g.ledger, files.Reader},
 		Artifacts: artifacts{g.ledger, files.Reader, k.Caller, g.policy.Redact(), g.Has("read_artifact"), g.log},
 		Checks:    checker{files.Reader},
 	}
+}
+
+// origin says of a change which call it belongs to.
+func (g *Gate) origin(k *call) contract.Origin {
+	o := contract.Origin{RequestID: k.id, Tool: k.Tool, Caller: k.Caller}
+	if k.tool.Effect.Writes {
+		o.Fingerprint = k.fingerprint()
+	}
+	return o
 }
 
 // journal is the ledger as the workspace knows it; a plain nil where there is none.

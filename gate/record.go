@@ -16,7 +16,7 @@ func (g *Gate) record(ctx context.Context, k *call, e *envelope.Envelope) {
 	}
 	entry := ledger.CallEntry{
 		Time: k.started, RequestID: k.id, Caller: k.Caller, Client: k.Client, Tool: k.Tool, Arguments: k.args.Values(),
-		Status: e.Status, Duration: g.clock().Sub(k.started), Writes: k.tool.Effect.Writes,
+		Status: e.Status, Duration: g.clock().Sub(k.started), Writes: k.tool.Effect.Writes, Approval: k.approval,
 	}
 	for _, p := range e.Errors {
 		entry.Codes = append(entry.Codes, p.Code)

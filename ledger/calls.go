@@ -32,6 +32,7 @@ type CallEntry struct {
 	Before    contract.Version
 	After     contract.Version
 	Duration  time.Duration
+	Approval  *ApprovalNote // nil: no person was to be asked
 	// Writes tells that the tool may change the disk: the row is written before Record returns.
 	Writes bool
 }
@@ -166,7 +167,7 @@ func (s *store) appendEvent(now time.Time, event string) error {
 func (e CallEntry) row() auditRow {
 	r := auditRow{
 		Time: stampOf(e.Time), RequestID: e.RequestID, Caller: e.Caller, Client: e.Client, Tool: e.Tool,
-		Arguments: digestAll(e.Arguments), Paths: make([]string, len(e.Paths)),
+		Approval: e.Approval, Arguments: digestAll(e.Arguments), Paths: make([]string, len(e.Paths)),
 		Status: e.Status, Codes: e.Codes, Before: e.Before.String(), After: e.After.String(),
 		Microseconds: e.Duration.Microseconds(),
 	}

@@ -25,6 +25,7 @@ type auditRow struct {
 	Caller       string          `json:"caller"`
 	Client       string          `json:"client"`
 	Tool         string          `json:"tool"`
+	Approval     *ApprovalNote   `json:"approval,omitempty"` // of a call that a person was asked about, and of the decision
 	Arguments    map[string]any  `json:"arguments"`
 	Paths        []string        `json:"paths"`
 	Status       envelope.Status `json:"status"`

@@ -9,6 +9,34 @@ const (
 
 const servedTable = "CREATE TABLE IF NOT EXISTS served(one INTEGER PRIMARY KEY CHECK(one = 1), roots TEXT NOT NULL) STRICT;"
 
+// approvalTables came later than the rest too. approvals has a row for each change that a person was or is to be asked
+// about; changes is JSON, times are microseconds since 1970, 0 where there is none. binding is what an approval is good
+// for, effect what a refusal holds for; see [Approval]. approval_key has one row, the key by which questions are known again
+// that went through a client's hands.
+const approvalTables = `
+CREATE TABLE IF NOT EXISTS approvals(
+	id         TEXT PRIMARY KEY,
+	binding    TEXT NOT NULL,
+	effect     TEXT NOT NULL,
+	caller     TEXT NOT NULL,
+	client     TEXT NOT NULL,
+	tool       TEXT NOT NULL,
+	request_id TEXT NOT NULL,
+	changes    TEXT NOT NULL,
+	diff       TEXT NOT NULL,
+	state      TEXT NOT NULL,
+	asked      INTEGER NOT NULL,
+	expires    INTEGER NOT NULL,
+	questions  INTEGER NOT NULL,
+	decided    INTEGER NOT NULL,
+	decider    TEXT NOT NULL,
+	way        TEXT NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS approvals_by_effect ON approvals(effect);
+CREATE INDEX IF NOT EXISTS approvals_by_caller ON approvals(caller, state);
+CREATE TABLE IF NOT EXISTS approval_key(one INTEGER PRIMARY KEY CHECK(one = 1), key BLOB NOT NULL) STRICT;
+`
+
 // The layout.
 //
 // changes.id is the number behind a change's name; see [nameOf]. outcome is NULL while the change is open. total is the
@@ -25,7 +53,7 @@ const servedTable = "CREATE TABLE IF NOT EXISTS served(one INTEGER PRIMARY KEY C
 //
 // calls.line is the audit row, byte for byte as it is exported, and hash its SHA-256. head has one row, the last call's
 // number and hash, so that rows missing at the end are noticed too.
-const schema = servedTable + `
+const schema = servedTable + approvalTables + `
 CREATE TABLE changes(
 	id          INTEGER PRIMARY KEY,
 	batch       INTEGER,

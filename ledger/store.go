@@ -187,6 +187,9 @@ func (s *store) prepare(database string, o opening) error {
 	if err := s.belongTo(o.roots); err != nil {
 		return err
 	}
+	if _, err := s.conn.ExecContext(context.Background(), approvalTables); err != nil {
+		return err
+	}
 	if err := s.statements.prepare(s.conn); err != nil {
 		return err
 	}

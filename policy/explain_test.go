@@ -117,7 +117,7 @@ func TestRefusals(t *testing.T) {
 		},
 		{
 			"a person must approve", three, "src/a", envelope.ApprovalRequired,
-			`A change of this path needs a person's approval: writes are open in "docs/**" and, with a person's approval, in "src/**". This server can't put the question itself: ask the person to open the path with --write or in the policy file, or change something that is open.`,
+			`A change of this path needs a person's approval: writes are open in "docs/**" and, with a person's approval, in "src/**". Send the call again once a person has approved it.`,
 		},
 		{
 			"read only", Scope{Read: []string{"**"}, Write: []string{"docs/**"}}, "a", envelope.OutsideWriteScope,

@@ -221,6 +221,9 @@ func (p *Policy) Audit() Audit { return p.audit }
 // CanEverWrite tells whether there is a place that may be written, if only with an approval.
 func (p *Policy) CanEverWrite() bool { return len(p.write)+len(p.ask) > 0 }
 
+// CanEverAsk tells whether there is a place that may be written with an approval.
+func (p *Policy) CanEverAsk() bool { return len(p.ask) > 0 }
+
 // Visibility says which notes are shown.
 func (p *Policy) Visibility() Visibility { return p.visibility }
 

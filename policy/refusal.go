@@ -30,7 +30,7 @@ func (p *Policy) newRefusals() map[envelope.Code]envelope.Error {
 		envelope.ProtectedName: "This path is protected, since other programs do what such a file says, and a change of it needs a person's approval: " + writes + ". " +
 			"A person can let it be asked for with --ask, or spell the name out under --write or in the policy file.",
 		envelope.ApprovalRequired: "A change of this path needs a person's approval: " + writes + ". " +
-			"This server can't put the question itself: ask the person to open the path with --write or in the policy file, or change something that is open.",
+			"Send the call again once a person has approved it.",
 	}
 	refusals := make(map[envelope.Code]envelope.Error, len(messages))
 	for code, message := range messages {

@@ -21,6 +21,7 @@ import (
 	library "github.com/mark3labs/mcp-go/server"
 
 	"writ/envelope"
+	"writ/gate"
 )
 
 // Gate is the way to the tools.
@@ -43,6 +44,8 @@ type Call struct {
 	// Progress tells the client how far the call is; total 0 means that nobody knows. Values that do not grow, and those
 	// that follow each other too fast, are dropped. nil where the client did not ask.
 	Progress func(progress, total float64, message string)
+	Asker    gate.Asker  // nil: nobody can be asked by way of the client
+	Reply    *gate.Reply // what a person said to a question of an earlier call; nil: nothing
 }
 
 // Definition is a tool as clients see it.

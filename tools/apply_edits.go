@@ -107,6 +107,11 @@ func (o *applyEditsOut) Recode(item int, code envelope.Code) {
 	o.Items[item].Status, o.Items[item].Code = code.Status(), code
 }
 
+// Skip tells of an item that it was sound and is not carried out.
+func (o *applyEditsOut) Skip(item int) { o.Items[item].skip() }
+
+func (i *editItem) skip() { i.Status, i.Code = itemSkipped, "" }
+
 // warnOnce adds warnings, each of them once however many files it is true of.
 func (o *applyEditsOut) warnOnce(warnings []envelope.Warning) {
 	for _, w := range warnings {

@@ -14,7 +14,7 @@ var createDirectory = writes(contract.Contract{
 	Effect: contract.Effect{Idempotent: true},
 	Codes: []envelope.Code{
 		envelope.PathNotAllowed, envelope.OutsideRoot, envelope.OutsideScope, envelope.OutsideWriteScope, envelope.NotARegularFile,
-		envelope.ApprovalRequired, envelope.ProtectedName, envelope.AlreadyExists, envelope.ChangedDuringCall, envelope.NotADirectory,
+		envelope.ApprovalRequired, envelope.ApprovalDeclined, envelope.ProtectedName, envelope.AlreadyExists, envelope.ChangedDuringCall, envelope.NotADirectory,
 		envelope.LinkLoop, envelope.Permission, envelope.DiskFull, envelope.OutcomeUnknown,
 	},
 }, runCreateDirectory)

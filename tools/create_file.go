@@ -16,7 +16,7 @@ var createFile = writes(contract.Contract{
 		"(then read it and use replace_text). Returns the version.",
 	Codes: []envelope.Code{
 		envelope.PathNotAllowed, envelope.OutsideRoot, envelope.OutsideScope, envelope.OutsideWriteScope, envelope.NotARegularFile,
-		envelope.ApprovalRequired, envelope.ProtectedName, envelope.AlreadyApplied, envelope.AlreadyExists, envelope.ChangedDuringCall,
+		envelope.ApprovalRequired, envelope.ApprovalDeclined, envelope.ProtectedName, envelope.AlreadyApplied, envelope.AlreadyExists, envelope.ChangedDuringCall,
 		envelope.NotEncodable, envelope.TooLarge, envelope.NotADirectory, envelope.LinkLoop, envelope.Permission,
 		envelope.DiskFull, envelope.OutcomeUnknown,
 	},

@@ -16,7 +16,7 @@ var previewReplace = reads(contract.Contract{
 	Doc: "Show what replace_text would answer to the same arguments, with the diff, and change nothing. " +
 		"For a large or risky edit; a plain one needs no preview.",
 	Codes: slices.DeleteFunc(slices.Clone(replaceText.Codes), func(c envelope.Code) bool {
-		return c == envelope.AlreadyApplied || c == envelope.DiskFull || c == envelope.OutcomeUnknown // it makes no change
+		return c == envelope.ApprovalRequired || c == envelope.ApprovalDeclined || c == envelope.AlreadyApplied || c == envelope.DiskFull || c == envelope.OutcomeUnknown // it makes no change
 	}),
 	Effect: contract.Effect{Prepares: true},
 }, runPreviewReplace)
@@ -56,7 +56,7 @@ func (o *replaceTextOut) preview(ctx context.Context, r Reader, in replaceTextIn
 	if err != nil {
 		return none, err
 	}
-	if err := r.Files.Judge(workspace.Write, file.Resolved); err != nil {
+	if err := o.judge(r, file.Resolved); err != nil {
 		return none, err
 	}
 	if err := file.CheckWritable(); err != nil {
@@ -76,4 +76,14 @@ func (o *replaceTextOut) preview(ctx context.Context, r Reader, in replaceTextIn
 	o.Checks = r.Checks.Foresee(file.Resolved, file.Data, workspace.ApplySplices(file.Data, splices))
 	o.sent(in.NewText)
 	return file.Version, nil
+}
+
+// judge asks whether the file may be written. That a person must approve it is told, and hinders no preview.
+func (o *replaceTextOut) judge(r Reader, resolved contract.Path) error {
+	err := r.Files.Judge(workspace.Write, resolved)
+	if envelope.CodeOf(err) != envelope.ApprovalRequired {
+		return err
+	}
+	o.Warn(envelope.Warning{Code: envelope.ApprovalNeeded, Message: "A person must approve this change: replace_text will wait for that, or tell you how the user can approve it."})
+	return nil
 }

@@ -19,7 +19,7 @@ var revertChange = writes(contract.Contract{
 	Effect: contract.Effect{Destroys: true},
 	Codes: []envelope.Code{
 		envelope.UnknownChange, envelope.Expired, envelope.AlreadyApplied, envelope.ChangedSince, envelope.OutsideRoot,
-		envelope.OutsideScope, envelope.OutsideWriteScope, envelope.ApprovalRequired, envelope.ProtectedName, envelope.ChangedDuringCall,
+		envelope.OutsideScope, envelope.OutsideWriteScope, envelope.ApprovalRequired, envelope.ApprovalDeclined, envelope.ProtectedName, envelope.ChangedDuringCall,
 		envelope.ReadOnlyFile, envelope.TooLarge, envelope.LinkLoop, envelope.Permission, envelope.DiskFull,
 		envelope.OutcomeUnknown,
 	},
@@ -55,6 +55,14 @@ func runRevertChange(ctx context.Context, w Writer, in revertChangeIn) (revertCh
 	out.check(ctx, w.Checks, result)
 	return out, nil
 }
+
+// Recode gives an item the code of what stopped it, where more is known of that than the tool knew.
+func (o *revertChangeOut) Recode(item int, code envelope.Code) {
+	o.Items[item].Status, o.Items[item].Code = code.Status(), code
+}
+
+// Skip tells of an item that it was sound and is not carried out.
+func (o *revertChangeOut) Skip(item int) { o.Items[item].skip() }
 
 func alreadyReverted(c contract.Change) error {
 	return &envelope.Error{
