@@ -32,6 +32,18 @@ func (s artifacts) Keep(_ context.Context, a tools.Artifact) (string, error) {
 	return name, err
 }
 
+// Names lists the caller's artifacts, newest first.
+func (s artifacts) Names(most int) []string {
+	if s.ledger == nil {
+		return nil
+	}
+	names, err := s.ledger.Artifacts(s.caller, most)
+	if err != nil {
+		s.log.Warn("the artifacts could not be listed", "error", err)
+	}
+	return names
+}
+
 // HowToRead tells of the tool, where the caller has it.
 func (s artifacts) HowToRead(name string) string {
 	if s.tool {

@@ -66,6 +66,7 @@ type Gate struct {
 	search    notes.Searcher
 	index     *notes.Index // nil: there is none
 	tools     map[string]*tools.Tool
+	inner     map[string]*tools.Tool
 	names     []string // of the tools, sorted
 	throttle  *throttle
 	breaker   *breaker
@@ -79,7 +80,7 @@ type Gate struct {
 // New returns a gate of those tools that the policy can ever allow.
 func New(o Options) *Gate {
 	g := &Gate{
-		policy: o.Policy, files: o.Files, ledger: o.Ledger, tools: map[string]*tools.Tool{},
+		policy: o.Policy, files: o.Files, ledger: o.Ledger, tools: map[string]*tools.Tool{}, inner: map[string]*tools.Tool{},
 		clock: o.Clock, log: o.Log, always: o.KeepAlways,
 	}
 	if g.clock == nil {
@@ -98,6 +99,9 @@ func New(o Options) *Gate {
 		}
 		g.tools[t.Name] = t
 		g.names = append(g.names, t.Name)
+	}
+	for _, t := range tools.Inner() {
+		g.inner[t.Name] = t
 	}
 	g.unsettled = newUnsettled(g.Has("get_outcome"))
 	return g
@@ -143,8 +147,30 @@ type call struct {
 
 // Call carries one call through. The tool must be one that the gate has.
 func (g *Gate) Call(ctx context.Context, c Call) envelope.Envelope {
+	return g.carry(ctx, c, g.tools[c.Tool])
+}
+
+// Serve is Call for what is no tool: one of [tools.Inner].
+func (g *Gate) Serve(ctx context.Context, c Call) envelope.Envelope {
+	return g.carry(ctx, c, g.inner[c.Tool])
+}
+
+// StateOf names the state of what is at a path, so that a change of it can be noticed. Places that may not be read, and
+// those where nothing is, are all in the same state.
+func (g *Gate) StateOf(ctx context.Context, path contract.Path) string {
+	page, err := g.files.Reader(guard{g.policy}).Lines(ctx, path, workspace.LineRange{Limit: 1, MaxBytes: 1})
+	if err == nil {
+		return page.Version.String()
+	}
+	if envelope.CodeOf(err) != envelope.NotText {
+		return ""
+	}
+	return g.stampOf(ctx, path.String())
+}
+
+func (g *Gate) carry(ctx context.Context, c Call, t *tools.Tool) envelope.Envelope {
 	now := g.clock()
-	k := &call{Call: c, id: newRequestID(now), tool: g.tools[c.Tool], started: now}
+	k := &call{Call: c, id: newRequestID(now), tool: t, started: now}
 	g.awaitRecovery(ctx)
 	out, err := g.walk(ctx, k)
 	if out == nil && k.tool.Effect.Writes {

@@ -24,6 +24,9 @@ func (f noteFinder) SearchNotes(ctx context.Context, query string) (notes.Result
 	return f.search.Search(ctx, q, f.source)
 }
 
+// IsNote tells whether a file at that path counts as a note.
+func (f noteFinder) IsNote(path contract.Path) bool { return f.source.policy.NotesInclude(path) }
+
 // noteSource hands out the notes among the files that the caller may read. Their text is as it may be seen, so that no
 // search and no index knows a secret.
 type noteSource struct {

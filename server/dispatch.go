@@ -65,6 +65,38 @@ func (s *Server) askWithProgress(ctx context.Context, c Call, token []byte, out 
 	return s.ask(ctx, c)
 }
 
+func (s *Server) offerOf(q *request, from Call, subs *listener) *offer {
+	return &offer{request: q, server: s, from: from, subs: subs}
+}
+
+// carryOutOffer carries out a request for what is offered beside tools, and sends its answer unless the client has
+// cancelled it.
+func (s *Server) carryOutOffer(run *call, o *offer, out *outbox) {
+	result, f := s.answerOffer(run, o)
+	run.freeSlot()
+	switch {
+	case f != nil:
+		f.id = o.id
+		s.sendUnlessCancelled(run, f, out)
+	case run.settle():
+		out.sendResult(o.id, result)
+	}
+}
+
+// answerOffer has the request answered. A panic is answered as a fault of ours; its text stays here.
+func (s *Server) answerOffer(run *call, o *offer) (result []byte, f *fault) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.log.Error("a request panicked", "method", o.method, "panic", p, "stack", string(debug.Stack()))
+			result, f = nil, o.fault(mcp.INTERNAL_ERROR, "The server failed")
+		}
+	}()
+	if !run.wait() {
+		return nil, o.fault(mcp.INTERNAL_ERROR, "The server ended before the request was looked at")
+	}
+	return o.answer(run.ctx)
+}
+
 func (s *Server) sendUnlessCancelled(run *call, f *fault, out *outbox) {
 	if run.settle() {
 		out.sendFault(f)

@@ -100,6 +100,13 @@ type client struct {
 func connect(t *testing.T, options ...func(*Server)) *client {
 	t.Helper()
 	gate := newFakeGate()
+	c := connectTo(t, gate, options...)
+	c.gate = gate
+	return c
+}
+
+func connectTo(t *testing.T, gate Gate, options ...func(*Server)) *client {
+	t.Helper()
 	s := New(gate, fakeInfo)
 	s.drainGrace, s.cancelGrace = 5*time.Second, 5*time.Second
 	for _, option := range options {
@@ -108,7 +115,7 @@ func connect(t *testing.T, options ...func(*Server)) *client {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	ctx, stop := context.WithCancel(t.Context())
-	c := &client{t: t, gate: gate, in: inW, lines: make(chan string, 5000), ended: make(chan error, 1), stop: stop}
+	c := &client{t: t, in: inW, lines: make(chan string, 5000), ended: make(chan error, 1), stop: stop}
 	go func() {
 		c.ended <- s.Stdio(ctx, inR, outW)
 		outW.Close()

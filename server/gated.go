@@ -18,6 +18,11 @@ func (g gated) Call(ctx context.Context, c Call) envelope.Envelope {
 	return g.Gate.Call(ctx, gate.Call(c))
 }
 
+// Serve carries out what is no tool.
+func (g gated) Serve(ctx context.Context, c Call) envelope.Envelope {
+	return g.Gate.Serve(ctx, gate.Call(c))
+}
+
 // Definitions lists the tools as their contracts describe them.
 func (g gated) Definitions() []Definition {
 	contracts := g.Contracts()

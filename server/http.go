@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -59,6 +60,7 @@ type Listener struct {
 	http       *http.Server
 	streamable *library.StreamableHTTPServer
 	sse        *library.SSEServer
+	sseStreams sync.Map // id to sseClient
 	sessions   *sessions
 	calls      *calls
 	silent     silent
@@ -120,6 +122,10 @@ func (l *Listener) setUp() {
 		library.WithMessageEndpoint(pathMessage),
 		library.WithKeepAliveInterval(keepAlive),
 		library.WithSSEDisableLocalhostProtection(true),
+		library.WithSessionIDGenerator(func(ctx context.Context, _ *http.Request) (string, error) {
+			id, _ := ctx.Value(sseID{}).(string)
+			return id, nil
+		}),
 		library.WithSSEContextFunc(func(ctx context.Context, _ *http.Request) context.Context {
 			return context.WithValue(ctx, callsKey{}, l.calls)
 		}),

@@ -25,6 +25,13 @@ type site struct {
 func listen(t *testing.T, o HTTPOptions, options ...func(*Server)) *site {
 	t.Helper()
 	gate := newFakeGate()
+	x := listenFor(t, gate, o, options...)
+	x.gate = gate
+	return x
+}
+
+func listenFor(t *testing.T, gate Gate, o HTTPOptions, options ...func(*Server)) *site {
+	t.Helper()
 	s := New(gate, fakeInfo)
 	s.drainGrace, s.cancelGrace = 5*time.Second, 5*time.Second
 	for _, option := range options {
@@ -35,7 +42,7 @@ func listen(t *testing.T, o HTTPOptions, options ...func(*Server)) *site {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
-	x := &site{t: t, gate: gate, listener: l, ended: make(chan error, 1), stop: stop}
+	x := &site{t: t, listener: l, ended: make(chan error, 1), stop: stop}
 	finished := make(chan struct{})
 	go func() {
 		defer close(finished)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,15 +19,21 @@ import (
 	"writ/gate"
 )
 
-// serveMCP is the streamable HTTP endpoint. There is no stream to GET: the server has nothing to say unasked.
+// serveMCP is the streamable HTTP endpoint. A stream to GET is there only where clients can subscribe to something.
 func (l *Listener) serveMCP(w http.ResponseWriter, r *http.Request) {
-	switch r.Method {
-	case http.MethodPost:
+	allowed := []string{http.MethodPost, http.MethodDelete}
+	if l.server.hub != nil {
+		allowed = append(allowed, http.MethodGet)
+	}
+	switch {
+	case !slices.Contains(allowed, r.Method):
+		notAllowed(w, allowed...)
+	case r.Method == http.MethodPost:
 		l.post(w, r)
-	case http.MethodDelete:
+	case r.Method == http.MethodDelete:
 		l.closeSession(w, r)
 	default:
-		notAllowed(w, http.MethodPost, http.MethodDelete)
+		l.openStream(w, r)
 	}
 }
 
@@ -207,8 +214,15 @@ func (l *Listener) enter(w http.ResponseWriter, r *http.Request, q *request) (cl
 
 // answer answers a request. name is what the client can cancel it by, "" for nothing.
 func (p *post) answer(ctx context.Context, client, name string) {
-	if p.q.method == methodCall {
+	switch {
+	case p.q.method == methodCall:
 		p.call(ctx, client, name)
+		return
+	case p.l.server.offers(p.q):
+		p.offer(ctx, client, name)
+		return
+	case p.l.server.isListen(p.q):
+		p.listen(ctx)
 		return
 	}
 	if result := p.l.server.ready(p.q); result != nil {
@@ -243,6 +257,36 @@ func (p *post) call(ctx context.Context, client, name string) {
 	reply := newReply(p.w, p.r)
 	p.l.server.carryOut(run, c, p.q, reply.outbox())
 	reply.end()
+}
+
+// offer is call for what is offered beside tools.
+func (p *post) offer(ctx context.Context, client, name string) {
+	run, ok := p.l.calls.begin(ctx, name)
+	if !ok {
+		p.w.Header().Set("Retry-After", "1")
+		writeFault(p.w, http.StatusServiceUnavailable, "", p.q.fault(mcp.INTERNAL_ERROR, tooMany))
+		return
+	}
+	defer run.done()
+	o := p.l.server.offerOf(p.q, p.l.callerOver(client), nil)
+	if session := p.r.Header.Get(library.HeaderKeySessionID); session != "" && !p.q.isModern() {
+		o.subs = p.l.sessions.subscriptions(session, p.l.server.hub)
+	}
+	result, f := p.l.server.answerOffer(run, o)
+	switch settled := run.settle(); {
+	case !settled:
+		p.w.WriteHeader(http.StatusAccepted)
+	case f != nil:
+		f.id = p.q.id
+		p.sendFault(f)
+	default:
+		newReply(p.w, p.r).outbox().sendResult(p.q.id, result)
+	}
+}
+
+// callerOver is who calls over HTTP.
+func (l *Listener) callerOver(client string) Call {
+	return Call{Caller: gate.CallerHTTP, Client: client}
 }
 
 // sendFault answers with an error. Since 2026-07-28 the status tells intermediaries what kind it is.

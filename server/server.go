@@ -6,8 +6,10 @@
 // fast and exact: tools/call goes to the gate with its arguments as the bytes that came, tools/list is made once, and
 // ids are echoed as they were written. Over SSE, which is for old clients only, the library does it all.
 //
-// Not here on purpose: resources, prompts, completion, logging, tasks, and requests to the client. What is not served is
-// not declared.
+// Beside tools it offers resources (files, notes, artifacts, changes), completion of their names, and prompts, where the
+// gate is a [Library] too. They are answered here, over every transport.
+//
+// Not here on purpose: logging, tasks, and lists that change. What is not served is not declared.
 package server
 
 import (
@@ -82,6 +84,8 @@ const (
 // Server serves one gate to any number of clients.
 type Server struct {
 	gate       Gate
+	library    Library // nil: tools alone
+	hub        *hub    // nil with it
 	info       Info
 	log        *slog.Logger
 	mcp        *library.MCPServer
@@ -102,6 +106,9 @@ func New(gate Gate, info Info) *Server {
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
+	if s.library, _ = gate.(Library); s.library != nil {
+		s.hub = newHub(s.library.StateOf)
+	}
 	definitions := gate.Definitions()
 	s.tools = make(map[string]*Definition, len(definitions))
 	for i := range definitions {
@@ -113,13 +120,18 @@ func New(gate Gate, info Info) *Server {
 	return s
 }
 
-// newLibrary sets up the library's server. It declares tools and nothing else.
+// newLibrary sets up the library's server. It declares what is served here, and answers none but the handshake and
+// tools/call over SSE.
 func (s *Server) newLibrary(definitions []Definition) *library.MCPServer {
-	m := library.NewMCPServer(s.info.Name, s.info.Version,
+	options := []library.ServerOption{
 		library.WithInstructions(s.info.Instructions),
 		library.WithToolCapabilities(false),
 		library.WithCacheHints(listTTL.Milliseconds(), mcp.CacheScopePrivate),
-	)
+	}
+	if s.library != nil {
+		options = append(options, library.WithResourceCapabilities(true, false), library.WithPromptCapabilities(false), library.WithCompletions())
+	}
+	m := library.NewMCPServer(s.info.Name, s.info.Version, options...)
 	tools := make([]library.ServerTool, len(definitions))
 	for i := range definitions {
 		tools[i] = library.ServerTool{Tool: definitions[i].forLibrary(), Handler: s.handleForLibrary}

@@ -28,7 +28,8 @@ type sessions struct {
 type session struct {
 	client string // "name/version", as the client gave it
 	used   time.Time
-	open   int // requests being answered
+	open   int       // requests being answered
+	subs   *listener // nil until it is asked for
 }
 
 func newSessions() *sessions { return &sessions{now: time.Now, byID: map[string]*session{}} }
@@ -56,6 +57,9 @@ func (s *sessions) Validate(id string) (isTerminated bool, err error) {
 func (s *sessions) Terminate(id string) (isNotAllowed bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if x := s.byID[id]; x != nil && x.subs != nil {
+		x.subs.close()
+	}
 	delete(s.byID, id)
 	return false, nil
 }
@@ -92,6 +96,20 @@ func (s *sessions) leave(id string) {
 		x.open--
 		x.used = s.now()
 	}
+}
+
+// subscriptions returns what the session has subscribed to; nil where there is no session.
+func (s *sessions) subscriptions(id string, h *hub) *listener {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x := s.byID[id]
+	if x == nil {
+		return nil
+	}
+	if x.subs == nil {
+		x.subs = h.newListener()
+	}
+	return x.subs
 }
 
 func (s *sessions) setClient(id, client string) {

@@ -28,7 +28,10 @@ func (l *Listener) serveSSE(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	defer context.AfterFunc(l.ending, cancel)()
-	l.sse.ServeHTTP(w, r.WithContext(ctx))
+	id, stream := l.newStream(ctx)
+	l.sseStreams.Store(id, stream)
+	defer l.sseStreams.Delete(id)
+	l.sse.ServeHTTP(w, r.WithContext(context.WithValue(ctx, sseID{}, id)))
 }
 
 // serveMessage takes what such a client sends; the answer goes into its stream.
@@ -53,6 +56,8 @@ func (l *Listener) serveMessage(w http.ResponseWriter, r *http.Request) {
 		writeFault(w, http.StatusBadRequest, "", f)
 	case q.isResponse(): // to the library's keep-alive ping
 		w.WriteHeader(http.StatusAccepted)
+	case l.server.offers(q) && !q.isNotification():
+		l.offerOverSSE(w, r, q)
 	default:
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		l.sse.ServeHTTP(w, r)

@@ -28,6 +28,7 @@ func (s *Server) Stdio(ctx context.Context, in io.Reader, out io.Writer) error {
 		peer:   newPeer("stdio"),
 		ended:  make(chan struct{}),
 	}
+	l.listens = newListens(s, l.out)
 	go l.read()
 	select {
 	case <-ctx.Done():
@@ -35,19 +36,21 @@ func (s *Server) Stdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	case <-l.out.broken:
 	}
 	l.calls.drain(s.drainGrace, s.cancelGrace)
+	l.listens.close()
 	return l.result()
 }
 
 // loop reads and answers. Whoever has read a call carries it out itself, and a new goroutine goes on reading: the call
 // does not wait for another thread to wake up, and holds up nothing.
 type loop struct {
-	server *Server
-	in     *lineReader // used by one goroutine at a time
-	out    *outbox
-	calls  *calls
-	peer   *peer
-	ended  chan struct{}
-	inErr  error // why the input ended; set before ended is closed
+	server  *Server
+	in      *lineReader // used by one goroutine at a time
+	out     *outbox
+	calls   *calls
+	peer    *peer
+	ended   chan struct{}
+	listens *listens
+	inErr   error // why the input ended; set before ended is closed
 }
 
 func (l *loop) result() error {
@@ -113,6 +116,11 @@ func (l *loop) handle(line []byte) reader {
 		return same
 	case q.method == methodCall:
 		return l.call(q)
+	case l.server.offers(q):
+		return l.offer(q)
+	case l.server.isListen(q):
+		l.listens.listen(q)
+		return same
 	}
 	if result := l.server.ready(q); result != nil {
 		l.out.sendResult(q.id, result)
@@ -136,6 +144,7 @@ func (l *loop) notice(q *request, line []byte) {
 	if q.method == methodCancelled {
 		if id := q.cancelledID(); id != "" {
 			l.calls.cancelNamed(id)
+			l.listens.forget(id)
 		}
 		return
 	}
@@ -157,6 +166,23 @@ func (l *loop) call(q *request) reader {
 	go l.read()
 	c.Caller, c.Client = gate.CallerLocal, l.clientOf(q)
 	l.server.carryOut(run, c, q, l.out)
+	return handedOn
+}
+
+// offer is call for what is offered beside tools.
+func (l *loop) offer(q *request) reader {
+	run, ok := l.calls.begin(l.calls.ctx, string(q.id))
+	if !ok {
+		l.out.sendFault(q.fault(mcp.INTERNAL_ERROR, tooMany))
+		return same
+	}
+	defer run.done()
+	go l.read()
+	o := l.server.offerOf(q, Call{Caller: gate.CallerLocal, Client: l.clientOf(q)}, nil)
+	if q.method == methodSubscribe || q.method == methodUnsubscribe {
+		o.subs = l.listens.legacy()
+	}
+	l.server.carryOutOffer(run, o, l.out)
 	return handedOn
 }
 

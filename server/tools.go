@@ -79,6 +79,9 @@ func (s *Server) ask(ctx context.Context, c Call) (a *answer, f *fault) {
 	}()
 	a = &answer{envelope: s.gate.Call(ctx, c), buf: buffers.Get().(*[]byte)}
 	a.envelopeJSON = a.envelope.AppendJSON((*a.buf)[:0])
+	if s.hub != nil && a.envelope.Changed != "" && a.envelope.Changed != envelope.No {
+		s.hub.poke()
+	}
 	if s.tools[c.Tool].OutputSchema != nil {
 		a.structured = a.envelopeJSON
 	} else if s.info.StructuredReads {

@@ -23,6 +23,8 @@ type Artifacts interface {
 	Keep(ctx context.Context, a Artifact) (name string, err error)
 	// Artifact returns what is kept under the name, or an Error of code unknown-artifact or expired.
 	Artifact(ctx context.Context, name string) (Artifact, error)
+	// Names lists the artifacts that are kept for the caller, newest first, at most so many.
+	Names(most int) []string
 	// HowToRead tells a caller in words how to read the artifact of that name.
 	HowToRead(name string) string
 }

@@ -14,6 +14,8 @@ import (
 // NoteFinder searches the notes that the caller may read.
 type NoteFinder interface {
 	SearchNotes(ctx context.Context, query string) (notes.Result, error)
+	// IsNote tells whether a file at that path counts as a note.
+	IsNote(path contract.Path) bool
 }
 
 var searchNotes = reads(contract.Contract{

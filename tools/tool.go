@@ -81,17 +81,36 @@ func All() []*Tool {
 	return slices.SortedFunc(slices.Values(registry), func(a, b *Tool) int { return cmp.Compare(a.Name, b.Name) })
 }
 
+// inner holds what is carried out like a call of a tool, but is none that a model is offered.
+var inner []*Tool
+
+// Inner returns what a server offers beside tools, sorted by name. It walks through the same doors.
+func Inner() []*Tool {
+	return slices.SortedFunc(slices.Values(inner), func(a, b *Tool) int { return cmp.Compare(a.Name, b.Name) })
+}
+
 // reads declares a tool that changes nothing.
 func reads[In, Out any](c contract.Contract, run func(context.Context, Reader, In) (Out, error)) *Tool {
-	return declare(c, func(ctx context.Context, env Env, in In) (Out, error) { return run(ctx, env.reader(), in) })
+	t := declare(c, func(ctx context.Context, env Env, in In) (Out, error) { return run(ctx, env.reader(), in) })
+	registry = append(registry, t)
+	return t
+}
+
+// serves declares what is no tool, and changes nothing.
+func serves[In, Out any](c contract.Contract, run func(context.Context, Reader, In) (Out, error)) *Tool {
+	t := declare(c, func(ctx context.Context, env Env, in In) (Out, error) { return run(ctx, env.reader(), in) })
+	inner = append(inner, t)
+	return t
 }
 
 // writes declares a tool that may change the disk.
 func writes[In, Out any](c contract.Contract, run func(context.Context, Writer, In) (Out, error)) *Tool {
 	c.Effect.Writes = true
-	return declare(c, func(ctx context.Context, env Env, in In) (Out, error) {
+	t := declare(c, func(ctx context.Context, env Env, in In) (Out, error) {
 		return run(ctx, Writer{env.reader(), env.Files}, in)
 	})
+	registry = append(registry, t)
+	return t
 }
 
 func declare[In, Out any](c contract.Contract, run func(context.Context, Env, In) (Out, error)) *Tool {
@@ -111,7 +130,6 @@ func declare[In, Out any](c contract.Contract, run func(context.Context, Env, In
 		}
 		return &out, err
 	}
-	registry = append(registry, t)
 	return t
 }
 

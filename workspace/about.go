@@ -46,6 +46,9 @@ func (s *seer) Allow(_ Access, p Place) error {
 }
 
 // Mounts lists the names of the roots; "." for the only root, whose paths begin with no name.
+func (r Reader) Mounts() []string { return r.w.Mounts() }
+
+// Mounts is [Reader.Mounts].
 func (w *Workspace) Mounts() []string {
 	names := make([]string, len(w.roots))
 	for i, r := range w.roots {
