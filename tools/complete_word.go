@@ -46,7 +46,7 @@ func runCompleteWord(ctx context.Context, r Reader, in completeWordIn) (Completi
 	case KindChange:
 		c, err = completeChange(ctx, r, in.Start)
 	default:
-		c, err = completePath(ctx, r, in)
+		c = completePath(ctx, r, in)
 	}
 	c.Total = len(c.Values)
 	c.Values = append([]string{}, c.Values[:min(c.Total, MostCompletions)]...)
@@ -70,7 +70,7 @@ func completeChange(ctx context.Context, r Reader, start string) (Completions, e
 }
 
 // completePath completes the last name of a path. A directory ends in a slash, so that it can be gone on with.
-func completePath(ctx context.Context, r Reader, in completeWordIn) (Completions, error) {
+func completePath(ctx context.Context, r Reader, in completeWordIn) Completions {
 	directory, start := "", in.Start
 	if i := strings.LastIndexByte(in.Start, '/'); i >= 0 {
 		directory, start = in.Start[:i], in.Start[i+1:]
@@ -79,12 +79,12 @@ func completePath(ctx context.Context, r Reader, in completeWordIn) (Completions
 	if directory != "" {
 		var err error
 		if at, err = contract.ParsePath(directory); err != nil {
-			return Completions{}, nil // nothing begins so
+			return Completions{} // nothing begins so
 		}
 	}
 	listing, err := r.Files.List(ctx, at, workspace.Window{})
 	if err != nil {
-		return Completions{}, nil
+		return Completions{}
 	}
 	var c Completions
 	for _, e := range listing.Entries {
@@ -98,7 +98,7 @@ func completePath(ctx context.Context, r Reader, in completeWordIn) (Completions
 			c.Values = append(c.Values, p.String())
 		}
 	}
-	return c, nil
+	return c
 }
 
 // completeTag completes a tag from the notes that are found by its beginning. Those are the best of many, and a beginning
