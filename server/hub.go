@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -171,10 +172,8 @@ func (h *hub) note(path contract.Path, state string) {
 
 // tell leaves a URI for whoever writes the stream. hub.mu is held.
 func (l *listener) tell(uri string) {
-	for _, known := range l.news {
-		if known == uri {
-			return
-		}
+	if slices.Contains(l.news, uri) {
+		return
 	}
 	l.news = append(l.news, uri)
 	select {
