@@ -168,7 +168,7 @@ func (l location) open(ctx context.Context) (*store, error) {
 }
 
 func (s *store) connect(ctx context.Context) (err error) {
-	if s.writers, err = pool(s.file, "_txlock=immediate", "_pragma=cache_size(-16000)", "_pragma=temp_store(memory)", "_pragma=journal_size_limit(4000000)", "_pragma=secure_delete(on)"); err != nil {
+	if s.writers, err = pool(s.file, "_txlock=immediate", "_pragma=cache_size(-16000)", "_pragma=temp_store(memory)", "_pragma=journal_size_limit(4000000)", "_pragma=secure_delete(fast)"); err != nil {
 		return err
 	}
 	if s.readers, err = pool(s.file, "_query_only=1", "_pragma=cache_size(-8000)", "_pragma=temp_store(memory)"); err != nil {

@@ -1,7 +1,7 @@
 package notes
 
 import (
-	"strings"
+	"bytes"
 	"unicode/utf8"
 )
 
@@ -21,7 +21,7 @@ const (
 type segments struct {
 	tokens  tokenizer
 	columns [columnCount][]byte
-	words   map[string]bool // the words that a repair may choose; nil: nobody asks
+	words   vocabulary // the words that a repair may choose
 }
 
 // cut takes the note apart.
@@ -50,25 +50,18 @@ func (s *segments) add(column int, text []byte) {
 	for s.tokens.next() {
 		out = append(out, s.tokens.token...)
 		out = append(out, ' ')
-		if s.words != nil && !s.tokens.paired {
-			s.meet(s.tokens.token)
+		if !s.tokens.paired {
+			s.words.meet(s.tokens.token)
 		}
 	}
 	s.columns[column] = out
 }
 
-// meet takes note of a word if one that is repaired could be near it.
-func (s *segments) meet(word []byte) {
-	if !s.words[string(word)] && isVocabulary(string(word)) {
-		s.words[string(word)] = true
-	}
-}
-
 // isVocabulary tells whether a token could be the neighbour of a word that is repaired.
-func isVocabulary(token string) bool {
-	if len(token) < 3 || len(token) > utf8.UTFMax*(maxWord+2) || strings.ContainsFunc(token, isUnspaced) {
+func isVocabulary(token []byte) bool {
+	if len(token) < 3 || len(token) > utf8.UTFMax*(maxWord+2) || bytes.ContainsFunc(token, isUnspaced) {
 		return false
 	}
-	n := utf8.RuneCountInString(token)
+	n := utf8.RuneCount(token)
 	return n >= 3 && n <= maxWord+2
 }

@@ -3,37 +3,91 @@ package notes
 import (
 	"cmp"
 	"context"
-	"maps"
+	"hash/maphash"
 	"slices"
 	"strings"
 )
 
+// vocabulary gathers words, each once. It knows a word again by a hash, so that the collector of garbage has nothing to
+// look through; that two words have the same one is as good as impossible, and would cost a repair.
+type vocabulary struct {
+	seed maphash.Seed
+	met  map[uint64]struct{}
+	list []byte // the words that were not known before, a line each
+}
+
+func newVocabulary() vocabulary {
+	return vocabulary{seed: maphash.MakeSeed(), met: map[uint64]struct{}{}}
+}
+
+// meet takes note of a token if a word that is repaired could be near it.
+func (v *vocabulary) meet(token []byte) {
+	if v.isNew(token) && isVocabulary(token) {
+		v.list = append(append(v.list, token...), '\n')
+	}
+}
+
+func (v *vocabulary) isNew(token []byte) bool {
+	before := len(v.met)
+	v.met[maphash.Bytes(v.seed, token)] = struct{}{}
+	return len(v.met) > before
+}
+
+// wordLists calls visit with each list of words that the database has.
+func (w *writer) wordLists(ctx context.Context, visit func(list []byte)) error {
+	rows, err := w.conn.QueryContext(ctx, "SELECT words FROM vocabulary")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var list []byte
+		if err := rows.Scan(&list); err != nil {
+			return err
+		}
+		visit(list)
+	}
+	return rows.Err()
+}
+
+// recallWords makes the words that the database has those that are not new.
+func (w *writer) recallWords(ctx context.Context) error {
+	w.segments.words = newVocabulary()
+	return w.wordLists(ctx, func(list []byte) {
+		eachWord(list, func(word []byte) { w.segments.words.isNew(word) })
+	})
+}
+
 // mergeWords makes one list of the vocabulary's many.
 func (s *store) mergeWords(ctx context.Context) error {
 	return s.transaction(ctx, func(w *writer) error {
-		words := map[string]bool{}
-		rows, err := w.conn.QueryContext(ctx, "SELECT words FROM vocabulary")
-		if err != nil {
+		words := newVocabulary()
+		if err := w.wordLists(ctx, func(list []byte) { eachWord(list, words.meet) }); err != nil {
 			return err
 		}
-		defer rows.Close()
-		for rows.Next() {
-			var list string
-			if err := rows.Scan(&list); err != nil {
-				return err
-			}
-			for word := range strings.SplitSeq(list, "\n") {
-				words[word] = true
-			}
-		}
-		if err := rows.Err(); err != nil {
-			return err
-		}
-		if _, err := w.conn.ExecContext(ctx, "DELETE FROM vocabulary"); err != nil {
-			return err
-		}
-		return w.keepWords(ctx, words)
+		return w.replaceWords(ctx, words.list)
 	})
+}
+
+func (w *writer) replaceWords(ctx context.Context, list []byte) error {
+	if _, err := w.conn.ExecContext(ctx, "DELETE FROM vocabulary"); err != nil {
+		return err
+	}
+	return w.keepWords(ctx, list)
+}
+
+// keepWords stores words that a repair may choose. Words stay when the last note that has them goes; so whoever
+// chooses one asks first whether any note has it.
+func (w *writer) keepWords(ctx context.Context, list []byte) error {
+	if len(list) == 0 {
+		return nil
+	}
+	result, err := w.addWords.ExecContext(ctx, string(list))
+	if err != nil {
+		return err
+	}
+	w.lists, err = result.LastInsertId()
+	return err
 }
 
 // near is a word like a lost one.
@@ -140,21 +194,17 @@ func (s *store) pruneWords(ctx context.Context) error {
 			return err
 		}
 		defer rows.Close()
-		words := map[string]bool{}
+		words := newVocabulary()
 		for rows.Next() {
-			var term string
+			var term []byte
 			if err := rows.Scan(&term); err != nil {
 				return err
 			}
-			words[term] = true
+			words.meet(term)
 		}
 		if err := rows.Err(); err != nil {
 			return err
 		}
-		if _, err := w.conn.ExecContext(ctx, "DELETE FROM vocabulary"); err != nil {
-			return err
-		}
-		maps.DeleteFunc(words, func(word string, _ bool) bool { return !isVocabulary(word) })
-		return w.keepWords(ctx, words)
+		return w.replaceWords(ctx, words.list)
 	})
 }

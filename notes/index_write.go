@@ -5,9 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"maps"
-	"slices"
-	"strings"
 
 	"writ/contract"
 	"writ/envelope"
@@ -108,13 +105,13 @@ func (s *store) transaction(ctx context.Context, f func(w *writer) error) error 
 func (s *store) readNotes(ctx context.Context, vault Vault, files []contract.Path) error {
 	lists := int64(0)
 	err := s.transaction(ctx, func(w *writer) error {
-		w.segments.words = map[string]bool{}
+		w.segments.words = newVocabulary()
 		for _, p := range files {
 			if err := w.read(ctx, vault, p); err != nil {
 				return err
 			}
 		}
-		err := w.keepWords(ctx, w.segments.words)
+		err := w.keepWords(ctx, w.segments.words.list)
 		lists = w.lists
 		return err
 	})
@@ -129,20 +126,20 @@ func (s *store) build(ctx context.Context, vault Vault, files []contract.Path, t
 	if err := s.merging(ctx, "automerge", 0); err != nil { // to merge once, in the end, is cheaper
 		return err
 	}
-	known := map[string]bool{}
+	if err := s.transaction(ctx, func(w *writer) error { return w.recallWords(ctx) }); err != nil {
+		return err
+	}
 	for len(files) > 0 {
 		done := 0
 		err := s.transaction(ctx, func(w *writer) error {
-			w.segments.words = map[string]bool{}
+			w.segments.words.list = w.segments.words.list[:0]
 			for done < min(len(files), batchNotes) && w.bytes < batchBytes {
 				if err := w.read(ctx, vault, files[done]); err != nil {
 					return err
 				}
 				done++
 			}
-			maps.DeleteFunc(w.segments.words, func(word string, _ bool) bool { return known[word] })
-			maps.Copy(known, w.segments.words)
-			return w.keepWords(ctx, w.segments.words)
+			return w.keepWords(ctx, w.segments.words.list)
 		})
 		if err != nil {
 			return err
@@ -314,18 +311,4 @@ func (w *writer) vanished(old stored) {
 	if old.id != 0 && old.skip == "" {
 		w.changed.removed += tidyDue
 	}
-}
-
-// keepWords stores words that a repair may choose. Words stay when the last note that has them goes; so whoever
-// chooses one asks first whether any note has it.
-func (w *writer) keepWords(ctx context.Context, words map[string]bool) error {
-	if len(words) == 0 {
-		return nil
-	}
-	result, err := w.addWords.ExecContext(ctx, strings.Join(slices.Sorted(maps.Keys(words)), "\n"))
-	if err != nil {
-		return err
-	}
-	w.lists, err = result.LastInsertId()
-	return err
 }
