@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"writ/contract"
-	"writ/envelope"
 	"writ/notes"
 	"writ/workspace"
 )
@@ -23,25 +22,11 @@ func (v noteVault) Notes(ctx context.Context, visit func(notes.Candidate) error)
 	})
 }
 
-// Note calls visit for the note at path, if there is one.
-func (v noteVault) Note(ctx context.Context, path contract.Path, visit func(notes.Candidate) error) error {
-	if !v.policy.NotesInclude(path) {
-		return nil
-	}
-	err := v.each(ctx, visit, func(ctx context.Context, see func(*workspace.Visited)) error {
-		_, err := v.files.Walk(ctx, path, func(f *workspace.Visited) {
-			if f.Path() == path { // it is no link to another
-				see(f)
-			}
-		})
-		return err
+// Some calls visit for those of files that are notes.
+func (v noteVault) Some(ctx context.Context, files []contract.Path, visit func(notes.Candidate) error) error {
+	return v.each(ctx, visit, func(ctx context.Context, see func(*workspace.Visited)) error {
+		return v.files.Visit(ctx, files, see)
 	})
-	switch code := envelope.CodeOf(err); code {
-	case "", envelope.IO, envelope.ChangedDuringCall:
-		return err
-	default:
-		return nil // it is gone, or may not be read
-	}
 }
 
 // Changes tells what may have changed since.

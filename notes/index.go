@@ -20,8 +20,9 @@ import (
 // Vault is the Source that an index is made of, which can also tell what has changed in it.
 type Vault interface {
 	Source
-	// Note calls visit for the note at path, or not at all where there is none.
-	Note(ctx context.Context, path contract.Path, visit func(Candidate) error) error
+	// Some calls visit, for one at a time, with those of files that are notes now; it stops at the first error that
+	// visit returns, and returns it. If it returns nil, those that were not visited are none.
+	Some(ctx context.Context, files []contract.Path, visit func(Candidate) error) error
 	// Changes returns the files that may have changed since the last call or, before the first one, since Notes was
 	// called last. all tells that it is not known which: only another call of Notes can say.
 	Changes() (files []contract.Path, all bool)

@@ -2,6 +2,7 @@ package notes
 
 import (
 	"context"
+	"errors"
 	"hash/fnv"
 	"log/slog"
 	"maps"
@@ -17,12 +18,17 @@ import (
 // watchless is the vault of a directory whose changes nobody keeps account of, so that each search walks over it.
 type watchless struct{ disk }
 
-func (v watchless) Note(ctx context.Context, path contract.Path, visit func(Candidate) error) error {
-	name := filepath.Join(v.root, filepath.FromSlash(path.String()))
-	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() {
-		return nil
+func (v watchless) Some(_ context.Context, files []contract.Path, visit func(Candidate) error) error {
+	for _, path := range files {
+		name := filepath.Join(v.root, filepath.FromSlash(path.String()))
+		if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if err := v.disk.visit(name, visit); err != nil {
+			return err
+		}
 	}
-	return v.disk.visit(name, visit)
+	return nil
 }
 
 func (watchless) Changes() ([]contract.Path, bool) { return nil, true }
@@ -136,12 +142,14 @@ func (f files) visit(v *workspace.Visited, visit func(Candidate) error) error {
 	}})
 }
 
-func (f files) Note(ctx context.Context, path contract.Path, visit func(Candidate) error) error {
-	_, err := f.reader.Walk(ctx, path, func(v *workspace.Visited) { _ = f.visit(v, visit) })
-	if envelope.CodeOf(err) == envelope.PathNotFound {
-		return nil
-	}
-	return err
+func (f files) Some(ctx context.Context, files []contract.Path, visit func(Candidate) error) error {
+	var stopped error
+	err := f.reader.Visit(ctx, files, func(v *workspace.Visited) {
+		if stopped == nil {
+			stopped = f.visit(v, visit)
+		}
+	})
+	return errors.Join(stopped, err)
 }
 
 func (f files) Changes() ([]contract.Path, bool) { return f.follower.Changes() }

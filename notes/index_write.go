@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 
 	"writ/contract"
 	"writ/envelope"
@@ -101,24 +102,27 @@ func (s *store) transaction(ctx context.Context, f func(w *writer) error) error 
 	return err
 }
 
-// readNotes indexes the notes as they are now, in one transaction.
+// readNotes indexes the notes as they are now.
 func (s *store) readNotes(ctx context.Context, vault Vault, files []contract.Path) error {
 	lists := int64(0)
-	err := s.transaction(ctx, func(w *writer) error {
-		w.segments.words = newVocabulary()
-		for _, p := range files {
-			if err := w.read(ctx, vault, p); err != nil {
+	for len(files) > 0 {
+		err := s.transaction(ctx, func(w *writer) (err error) {
+			w.segments.words = newVocabulary()
+			if files, err = w.read(ctx, vault, files); err != nil {
 				return err
 			}
+			err = w.keepWords(ctx, w.segments.words.list)
+			lists = w.lists
+			return err
+		})
+		if err != nil {
+			return err
 		}
-		err := w.keepWords(ctx, w.segments.words.list)
-		lists = w.lists
-		return err
-	})
-	if err == nil && lists > manyLists {
-		err = s.mergeWords(ctx)
 	}
-	return err
+	if lists > manyLists {
+		return s.mergeWords(ctx)
+	}
+	return nil
 }
 
 // build indexes many notes, in transactions that do not keep others waiting for long. It tells how many each did.
@@ -130,22 +134,20 @@ func (s *store) build(ctx context.Context, vault Vault, files []contract.Path, t
 		return err
 	}
 	for len(files) > 0 {
-		done := 0
-		err := s.transaction(ctx, func(w *writer) error {
+		batch := files[:min(len(files), batchNotes)]
+		var left []contract.Path
+		err := s.transaction(ctx, func(w *writer) (err error) {
 			w.segments.words.list = w.segments.words.list[:0]
-			for done < min(len(files), batchNotes) && w.bytes < batchBytes {
-				if err := w.read(ctx, vault, files[done]); err != nil {
-					return err
-				}
-				done++
+			if left, err = w.read(ctx, vault, batch); err != nil {
+				return err
 			}
 			return w.keepWords(ctx, w.segments.words.list)
 		})
 		if err != nil {
 			return err
 		}
-		tell(done)
-		files = files[done:]
+		tell(len(batch) - len(left))
+		files = slices.Concat(left, files[len(batch):])
 	}
 	if err := s.mergeWords(ctx); err != nil {
 		return err
@@ -156,17 +158,30 @@ func (s *store) build(ctx context.Context, vault Vault, files []contract.Path, t
 	return s.mergeParts(ctx)
 }
 
-// read indexes the note at path as it is now, and forgets it if there is none any more.
-func (w *writer) read(ctx context.Context, vault Vault, path contract.Path) error {
-	found := false
-	err := vault.Note(ctx, path, func(c Candidate) error {
-		found = true
+// errEnough ends a transaction that has read as much as others should wait for.
+var errEnough = errors.New("enough for one transaction")
+
+// read indexes the notes as they are now, and forgets those that are none any more. It returns those that were too much
+// for one transaction.
+func (w *writer) read(ctx context.Context, vault Vault, files []contract.Path) (left []contract.Path, err error) {
+	done := make(map[contract.Path]bool, len(files))
+	err = vault.Some(ctx, files, func(c Candidate) error {
+		if w.bytes >= batchBytes {
+			return errEnough
+		}
+		done[c.Path] = true
 		return w.put(ctx, c)
 	})
-	if err != nil || found {
-		return err
+	rest := slices.DeleteFunc(slices.Clone(files), func(p contract.Path) bool { return done[p] })
+	if errors.Is(err, errEnough) {
+		return rest, nil
 	}
-	return w.forget(ctx, path)
+	for _, p := range rest {
+		if err == nil {
+			err = w.forget(ctx, p)
+		}
+	}
+	return nil, err
 }
 
 // stored is what the database has of a note.

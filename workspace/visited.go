@@ -1,10 +1,46 @@
 package workspace
 
 import (
+	"context"
 	"errors"
 
+	"writ/contract"
 	"writ/envelope"
 )
+
+// Visit calls visit, for one at a time, with those of files that are regular files which the guard lets be read, and with
+// no others: one that is not visited is not there under that path. It reads each directory once, however many of its files
+// are asked for. An error says that nobody knows what is there.
+func (r Reader) Visit(ctx context.Context, files []contract.Path, visit func(*Visited)) error {
+	var dirs []contract.Path
+	names := map[contract.Path]chosen{}
+	for _, p := range files {
+		dir := p.Dir()
+		if names[dir] == nil {
+			names[dir] = chosen{}
+			dirs = append(dirs, dir)
+		}
+		names[dir][p.Base()] = true
+	}
+	for _, dir := range dirs {
+		w := &walking{alone: true, choose: func(string) chooser { return names[dir] }, visit: func(_ int, v *Visited) {
+			if v.dir.path == dir { // no link led to another place
+				visit(v)
+			}
+		}}
+		_, err := w.run(ctx, r, dir)
+		if code := envelope.CodeOf(err); ctx.Err() != nil || code == envelope.IO || code == envelope.ChangedDuringCall || err != nil && code == "" {
+			return errors.Join(ctx.Err(), err)
+		}
+	}
+	return nil
+}
+
+// chosen chooses some names.
+type chosen map[string]bool
+
+func (c chosen) Match(name string) bool { return c[name] }
+func (c chosen) Below() bool            { return false }
 
 // TextOf returns the text of a file during its visit. An *envelope.Error of code not-text, too-large, permission or
 // changed-during-call tells why there is none.

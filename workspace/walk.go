@@ -76,6 +76,7 @@ type walking struct {
 	arrive func(d *directory) // called before a directory is read; it may be nil
 	// onlyBelow refuses a base that is a file.
 	onlyBelow bool
+	alone     bool // one worker, the caller's goroutine
 
 	base  contract.Path // resolved
 	mu    sync.Mutex
@@ -102,6 +103,10 @@ func (w *walking) run(ctx context.Context, r Reader, base contract.Path) (Skips,
 	w.more.L = &w.mu
 	if err := w.begin(r, base); err != nil {
 		return Skips{}, err
+	}
+	if w.alone {
+		w.work(0)
+		return w.skips, ctx.Err()
 	}
 	var wg sync.WaitGroup
 	stop := context.AfterFunc(ctx, func() {
