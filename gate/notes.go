@@ -35,11 +35,12 @@ type noteSource struct {
 }
 
 // Notes calls visit for each file that the policy counts as a note.
-func (s noteSource) Notes(ctx context.Context, visit func(notes.Candidate) error) error {
-	return s.each(ctx, visit, func(ctx context.Context, see func(*workspace.Visited)) error {
-		_, err := s.files.Walk(ctx, contract.Path{}, see)
+func (s noteSource) Notes(ctx context.Context, visit func(notes.Candidate) error) (left workspace.Skips, err error) {
+	err = s.each(ctx, visit, func(ctx context.Context, see func(*workspace.Visited)) (err error) {
+		left, err = s.files.Walk(ctx, contract.Path{}, see)
 		return err
 	})
+	return left, err
 }
 
 // each calls visit for the notes among the files of a walk, and ends the walk at the first error that visit returns.

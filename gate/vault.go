@@ -15,11 +15,12 @@ type noteVault struct {
 }
 
 // Notes calls visit for each note.
-func (v noteVault) Notes(ctx context.Context, visit func(notes.Candidate) error) error {
-	return v.each(ctx, visit, func(ctx context.Context, see func(*workspace.Visited)) error {
-		_, err := v.follower.Walk(ctx, see)
+func (v noteVault) Notes(ctx context.Context, visit func(notes.Candidate) error) (left workspace.Skips, err error) {
+	err = v.each(ctx, visit, func(ctx context.Context, see func(*workspace.Visited)) (err error) {
+		left, err = v.follower.Walk(ctx, see)
 		return err
 	})
+	return left, err
 }
 
 // Some calls visit for those of files that are notes.

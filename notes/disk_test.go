@@ -14,12 +14,13 @@ import (
 
 	"writ/contract"
 	"writ/envelope"
+	"writ/workspace"
 )
 
 // disk is a Source over the Markdown files of a directory.
 type disk struct{ root string }
 
-func (d disk) Notes(ctx context.Context, visit func(Candidate) error) error {
+func (d disk) Notes(ctx context.Context, visit func(Candidate) error) (workspace.Skips, error) {
 	paths := make(chan string)
 	var wg sync.WaitGroup
 	errs := make([]error, 3)
@@ -40,7 +41,7 @@ func (d disk) Notes(ctx context.Context, visit func(Candidate) error) error {
 	})
 	close(paths)
 	wg.Wait()
-	return errors.Join(append(errs, err)...)
+	return workspace.Skips{}, errors.Join(append(errs, err)...)
 }
 
 func (d disk) visit(p string, visit func(Candidate) error) error {

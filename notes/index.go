@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"writ/contract"
+	"writ/workspace"
 )
 
 // The index is a second copy of the words of the notes, and nothing but that: everything that a result shows is read
@@ -62,6 +63,7 @@ type Index struct {
 	shunned  bool          // it can't be opened; this process scans
 	stale    bool          // the notes must be walked over
 	dirty    map[contract.Path]bool
+	leftOut  workspace.Skips // of the last walk
 
 	swept   atomic.Int64    // when all notes were walked over last, in nanoseconds since 1970
 	tidying atomic.Bool     // that is about to happen
@@ -115,7 +117,7 @@ func (x *Index) Search(ctx context.Context, q Query, source Source) (Result, err
 
 // searchIndex returns false where the index can't answer: it is not there, not ready, or in trouble.
 func (x *Index) searchIndex(ctx context.Context, q *Query, source Source) (Result, bool) {
-	db := x.fresh(ctx)
+	db, left := x.fresh(ctx)
 	if db == nil {
 		return Result{}, false
 	}
@@ -128,27 +130,28 @@ func (x *Index) searchIndex(ctx context.Context, q *Query, source Source) (Resul
 		x.tidyLater()
 	}
 	x.sweepAside()
+	result.LeftOut = left
 	return result, true
 }
 
-// fresh returns the database, brought up to what is on disk; or nil.
-func (x *Index) fresh(ctx context.Context) *store {
+// fresh returns the database, brought up to what is on disk, and what of that could not be looked into; or nil.
+func (x *Index) fresh(ctx context.Context) (*store, workspace.Skips) {
 	if x.building.Load() != nil || !x.take(ctx) {
-		return nil
+		return nil, workspace.Skips{}
 	}
 	defer x.release()
 	if x.building.Load() != nil || !x.opened(ctx, existing) {
-		return nil
+		return nil, workspace.Skips{}
 	}
 	db := x.store
 	if err := x.catchUp(ctx); err != nil {
 		x.troubled(ctx, db, err)
-		return nil
+		return nil, workspace.Skips{}
 	}
 	if x.building.Load() != nil {
-		return nil
+		return nil, workspace.Skips{}
 	}
-	return db
+	return db, x.leftOut
 }
 
 func (x *Index) take(ctx context.Context) bool {

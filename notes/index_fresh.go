@@ -38,7 +38,7 @@ func (x *Index) sweep(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	x.stale = false
+	x.stale = x.leftOut.IsUnsure()
 	x.swept.Store(time.Now().UnixNano())
 	clear(x.dirty)
 	for _, p := range todo {
@@ -94,7 +94,8 @@ func sortPaths(files []contract.Path) {
 	slices.SortFunc(files, func(a, b contract.Path) int { return strings.Compare(a.String(), b.String()) })
 }
 
-// compare returns the notes whose state the database does not know, and those that are gone.
+// compare returns the notes whose state the database does not know, and those that are gone. What it can't look into is
+// as good as gone, and is told of with each search; what may be there at the next look is not given up.
 func (x *Index) compare(ctx context.Context) ([]contract.Path, error) {
 	known, err := x.store.states(ctx)
 	if err != nil {
@@ -102,7 +103,7 @@ func (x *Index) compare(ctx context.Context) ([]contract.Path, error) {
 	}
 	var mu sync.Mutex
 	var todo []contract.Path
-	err = x.vault.Notes(ctx, func(c Candidate) error {
+	left, err := x.vault.Notes(ctx, func(c Candidate) error {
 		mu.Lock()
 		defer mu.Unlock()
 		state, ok := known[c.Path.String()]
@@ -114,6 +115,10 @@ func (x *Index) compare(ctx context.Context) ([]contract.Path, error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	x.leftOut = left
+	if left.IsUnsure() {
+		return todo, nil
 	}
 	for name := range known {
 		if p, err := contract.ParsePath(name); err == nil {

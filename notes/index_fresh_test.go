@@ -14,6 +14,7 @@ import (
 
 	"writ/contract"
 	"writ/envelope"
+	"writ/workspace"
 )
 
 // vaults are a directory whose changes the system tells of, and one that must be walked over each time.
@@ -337,4 +338,70 @@ func TestIndexLooksAgain(t *testing.T) {
 	wantFound(t, x, f, "banana")
 	x.work.Wait()
 	wantFound(t, x, f, "pear", "a.md")
+}
+
+// What can't be looked into is told of, by scan and by index, until it can.
+func TestSearchTellsWhatItCantLookInto(t *testing.T) {
+	d := vault(t, map[string]string{"a.md": "apple\n"})
+	odd := filepath.Join(d.root, "b\xff.md")
+	if err := os.WriteFile(odd, []byte("apple\n"), 0o644); err != nil {
+		t.Skip("a name must be valid UTF-8 here:", err)
+	}
+	f := openFiles(t, d.root)
+	x := indexOf(t, f, IndexOptions{})
+	for _, s := range []Searcher{x, Scanner{}} {
+		if r := search(t, s, f, "apple"); r.Total != 1 || r.LeftOut.Count(workspace.SkipName) != 1 {
+			t.Errorf("%T finds %d and leaves out %d", s, r.Total, r.LeftOut.Total())
+		}
+	}
+	if err := os.Rename(odd, filepath.Join(d.root, "b.md")); err != nil {
+		t.Fatal(err)
+	}
+	d.write(t, "sub/c.md", "apple\n") // a new directory, so that all is walked over
+	for _, s := range []Searcher{x, Scanner{}} {
+		if r := search(t, s, f, "apple"); r.Total != 3 || r.LeftOut.Total() != 0 {
+			t.Errorf("%T finds %d and leaves out %d", s, r.Total, r.LeftOut.Total())
+		}
+	}
+}
+
+// unsure is a vault of which one directory can't be read at the moment.
+type unsure struct {
+	watchless
+	away *bool
+}
+
+func (v unsure) Notes(ctx context.Context, visit func(Candidate) error) (workspace.Skips, error) {
+	if !*v.away {
+		return v.watchless.Notes(ctx, visit)
+	}
+	var left workspace.Skips
+	left.Add(workspace.SkipIO, "sub")
+	_, err := v.watchless.Notes(ctx, func(c Candidate) error {
+		if strings.HasPrefix(c.Path.String(), "sub/") {
+			return nil
+		}
+		return visit(c)
+	})
+	return left, err
+}
+
+// A disk that fails for a while does not make notes forgotten.
+func TestIndexKeepsWhatIsAwayForAWhile(t *testing.T) {
+	d := vault(t, map[string]string{"a.md": "apple\n", "sub/b.md": "apple\n"})
+	away := false
+	v := unsure{watchless{d}, &away}
+	x := indexOf(t, v, IndexOptions{})
+	away = true
+	if r := search(t, x, v, "apple"); r.LeftOut.Count(workspace.SkipIO) != 1 {
+		t.Errorf("nothing is told of the directory that can't be read: %+v", r)
+	}
+	status, err := x.Status(t.Context())
+	if err != nil || status.Notes != 2 {
+		t.Errorf("%d notes are left: %v", status.Notes, err)
+	}
+	away = false
+	if r := search(t, x, v, "apple"); r.Total != 2 || r.LeftOut.Total() != 0 {
+		t.Errorf("afterwards %d are found, %d left out", r.Total, r.LeftOut.Total())
+	}
 }

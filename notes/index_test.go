@@ -123,9 +123,8 @@ func openFiles(t testing.TB, dir string) files {
 	return f
 }
 
-func (f files) Notes(ctx context.Context, visit func(Candidate) error) error {
-	_, err := f.follower.Walk(ctx, func(v *workspace.Visited) { _ = f.visit(v, visit) })
-	return err
+func (f files) Notes(ctx context.Context, visit func(Candidate) error) (workspace.Skips, error) {
+	return f.follower.Walk(ctx, func(v *workspace.Visited) { _ = f.visit(v, visit) })
 }
 
 func (f files) visit(v *workspace.Visited, visit func(Candidate) error) error {

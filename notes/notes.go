@@ -14,13 +14,14 @@ import (
 
 	"writ/contract"
 	"writ/envelope"
+	"writ/workspace"
 )
 
 // Source hands out the notes that a caller may read, and no others.
 type Source interface {
 	// Notes calls visit once for each note, from several goroutines at once and in no order. It stops at the first
-	// error that visit returns, and returns it.
-	Notes(ctx context.Context, visit func(Candidate) error) error
+	// error that visit returns, and returns it. It returns too what could not be looked into, where notes may be.
+	Notes(ctx context.Context, visit func(Candidate) error) (workspace.Skips, error)
 	// Load reads one note. An *envelope.Error of code not-found says that it is gone.
 	Load(ctx context.Context, path contract.Path) (Loaded, error)
 }
@@ -67,6 +68,8 @@ type Result struct {
 	Repaired map[string]string
 	// Skipped counts the files that could not be searched, by reason.
 	Skipped map[envelope.Code]int
+	// LeftOut counts what could not even be looked into, such as a directory: notes in it are unknown.
+	LeftOut workspace.Skips
 	// Building is set while the notes are being indexed. The result is complete; it took longer to find.
 	Building *Progress
 }

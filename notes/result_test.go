@@ -16,6 +16,7 @@ import (
 
 	"writ/contract"
 	"writ/envelope"
+	"writ/workspace"
 )
 
 // Each case gives notes in the order in which they must come; their names are a.md, b.md and so on, stored so that
@@ -344,8 +345,8 @@ type changing struct {
 	change func()
 }
 
-func (c changing) Notes(ctx context.Context, visit func(Candidate) error) error {
-	err := c.disk.Notes(ctx, visit)
+func (c changing) Notes(ctx context.Context, visit func(Candidate) error) (workspace.Skips, error) {
+	left, err := c.disk.Notes(ctx, visit)
 	c.change()
-	return err
+	return left, err
 }

@@ -39,7 +39,7 @@ func newScan(q *Query, visibility string) *scan {
 }
 
 func (s *scan) run(ctx context.Context, source Source) (tally, error) {
-	err := source.Notes(ctx, func(c Candidate) error {
+	left, err := source.Notes(ctx, func(c Candidate) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -50,7 +50,9 @@ func (s *scan) run(ctx context.Context, source Source) (tally, error) {
 	if err != nil {
 		return tally{}, err
 	}
-	return s.total(), nil
+	t := s.total()
+	t.leftOut = left
+	return t, nil
 }
 
 // total is what all workers have counted.

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"writ/envelope"
+	"writ/workspace"
 )
 
 // DefaultLimit is how many notes a search returns where nothing else is said.
@@ -40,7 +41,7 @@ func (s Scanner) search(ctx context.Context, q *Query, source Source) (Result, i
 	if err != nil {
 		return result, 0, err
 	}
-	result.Skipped = f.skipped
+	result.Skipped, result.LeftOut = f.skipped, f.leftOut
 	if selected.total > 0 {
 		result, err = s.present(ctx, source, selected, result)
 	}
@@ -55,6 +56,7 @@ type finder struct {
 	source  Source
 	query   *Query
 	skipped map[envelope.Code]int
+	leftOut workspace.Skips
 	notes   int
 }
 
@@ -75,7 +77,7 @@ func (f *finder) find(ctx context.Context) (found, error) {
 	if err != nil {
 		return found{}, err
 	}
-	f.skipped, f.notes = t.skipped, t.notes
+	f.skipped, f.leftOut, f.notes = t.skipped, t.leftOut, t.notes
 	first := found{query: q, tally: &t}
 	if first.strictly() || first.loosely() {
 		return first, nil

@@ -8,6 +8,7 @@ import (
 
 	"writ/contract"
 	"writ/envelope"
+	"writ/workspace"
 )
 
 // maxRecords is how many matching notes a worker keeps for ranking; past that the least promising are only counted.
@@ -63,6 +64,7 @@ type tally struct {
 	records []record
 	near    []map[string]int // for each atom: words like it, and how often they occur
 	skipped map[envelope.Code]int
+	leftOut workspace.Skips
 }
 
 func (t *tally) keep(r record) {

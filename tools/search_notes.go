@@ -68,6 +68,7 @@ func runSearchNotes(ctx context.Context, r Reader, in searchNotesIn) (searchNote
 	}
 	out.repaired(result.Repaired)
 	warnSkippedNotes(&out.Notes, result.Skipped)
+	warnSkipped(&out.Notes, result.LeftOut)
 	if b := result.Building; b != nil {
 		out.Warn(envelope.Warning{Code: envelope.IndexBuilding, Message: fmt.Sprintf(
 			"All notes were searched, one by one. The index that makes this fast is being built: %d of %d notes are done.", b.Done, max(b.Total, result.Total))})

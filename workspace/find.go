@@ -186,7 +186,7 @@ func (r Reader) describeIn(dir contract.Path, paths []contract.Path, found []Fou
 	refuse := func(err error) {
 		if reason, ok := reasonOf(err); ok {
 			for _, p := range paths {
-				skips.add(reason, p.String())
+				skips.Add(reason, p.String())
 			}
 		}
 		clear(found)
@@ -210,7 +210,7 @@ func (r Reader) describeIn(dir contract.Path, paths []contract.Path, found []Fou
 		if err == nil {
 			found[i] = Found{Path: p, Size: f.size, Modified: f.modified()}
 		} else if reason, ok := reasonOf(err); ok {
-			skips.add(reason, p.String())
+			skips.Add(reason, p.String())
 		}
 	}
 	if !s.isHere() {

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -265,11 +266,11 @@ func TestSkips(t *testing.T) {
 		t.Error("nothing skipped is a warning")
 	}
 	for _, path := range []string{"d.bin", "b.bin", "c.bin", "a.bin"} {
-		s.add(SkipBinary, path)
+		s.Add(SkipBinary, path)
 	}
 	var other Skips
-	other.add(SkipPermission, "locked")
-	other.add(SkipBinary, "0.bin")
+	other.Add(SkipPermission, "locked")
+	other.Add(SkipBinary, "0.bin")
 	s.merge(other)
 	w, ok := s.Warning()
 	want := `Left out: 5 binary files ("0.bin", "a.bin", "b.bin", …), 1 entry without permission from the operating system ("locked").`
@@ -301,5 +302,41 @@ func TestGuardOfDirectories(t *testing.T) {
 	f, err := reader(t, root, false, hidesDots{}).Find(t.Context(), contract.Path{}, glob(t, "**"), Window{})
 	if err != nil || foundNames(f) != "a.md caf\u00e9" {
 		t.Errorf("got %q, %v", foundNames(f), err)
+	}
+}
+
+// Visit comes to those of many files that are there under their own paths, and to nothing else.
+func TestVisitComesToTheFilesThatAreThere(t *testing.T) {
+	dir := world(t, map[string]string{"a.md": "a", "b.md": "b", "sub/c.md": "c", "sub/d.md": "d", ".git/e.md": "e"})
+	if err := os.Symlink("sub", filepath.Join(dir, "link")); err != nil {
+		t.Skip(err)
+	}
+	if err := os.Symlink("a.md", filepath.Join(dir, "l.md")); err != nil {
+		t.Fatal(err)
+	}
+	for _, portable := range []bool{false, true} {
+		var asked []contract.Path
+		for _, name := range []string{"sub/c.md", "a.md", "gone.md", "gone/x.md", "link/d.md", "l.md", ".git/e.md", "sub", "a.md/x.md", "sub/d.md"} {
+			asked = append(asked, at(t, name))
+		}
+		var met []string
+		r := reader(t, dir, portable, hidesDots{})
+		err := r.Visit(t.Context(), asked, func(v *Visited) {
+			text, err := r.TextOf(v)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			met = append(met, v.Path().String()+" "+string(text.Bytes()))
+		})
+		slices.Sort(met)
+		if want := []string{"a.md a", "sub/c.md c", "sub/d.md d"}; err != nil || !slices.Equal(met, want) {
+			t.Errorf("visited %q: %v, want %q", met, err, want)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := reader(t, dir, false, hidesDots{}).Visit(ctx, []contract.Path{at(t, "a.md")}, func(*Visited) { t.Error("visited after the end") }); !errors.Is(err, context.Canceled) {
+		t.Errorf("a visit whose time is over returns %v", err)
 	}
 }

@@ -122,24 +122,24 @@ func (s *searching) visit(worker int, v *Visited) {
 		w.buf = data[:0]
 	}
 	if errors.Is(err, errTooLarge) {
-		w.skips.add(SkipTooLarge, v.Path().String())
+		w.skips.Add(SkipTooLarge, v.Path().String())
 		return
 	}
 	if err != nil {
 		if reason, ok := reasonOf(err); ok {
-			w.skips.add(reason, v.Path().String())
+			w.skips.Add(reason, v.Path().String())
 		}
 		return
 	}
 	text, ok := s.text(data, v)
 	if !ok {
-		w.skips.add(SkipBinary, v.Path().String())
+		w.skips.Add(SkipBinary, v.Path().String())
 		return
 	}
 	found := s.search(w.machine, text, data, v)
 	// Only what is still where the guard allowed it may be told of.
 	if found.total > 0 && !v.scan.isFileHere() {
-		w.skips.add(SkipChanged, v.Path().String())
+		w.skips.Add(SkipChanged, v.Path().String())
 		return
 	}
 	w.files++

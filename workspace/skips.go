@@ -52,9 +52,9 @@ type skipped struct {
 	examples []string // the first few, by path
 }
 
-// add counts one entry. Of all paths the first few in their order are kept, so that the answer does not depend on who
+// Add counts one entry. Of all paths the first few in their order are kept, so that the answer does not depend on who
 // came first.
-func (s *Skips) add(reason SkipReason, path string) {
+func (s *Skips) Add(reason SkipReason, path string) {
 	if s.reasons == nil {
 		s.reasons = make(map[SkipReason]*skipped)
 	}
@@ -80,7 +80,7 @@ func (r *skipped) addExample(path string) {
 func (s *Skips) merge(other Skips) {
 	for reason, o := range other.reasons {
 		for i, path := range o.examples {
-			s.add(reason, path)
+			s.Add(reason, path)
 			if i == len(o.examples)-1 {
 				s.reasons[reason].count += o.count - len(o.examples)
 			}

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -10,7 +11,7 @@ import (
 
 // Visit calls visit, for one at a time, with those of files that are regular files which the guard lets be read, and with
 // no others: one that is not visited is not there under that path. It reads each directory once, however many of its files
-// are asked for. An error says that nobody knows what is there.
+// are asked for. An error of code io or changed-during-call says that nobody knows what is there.
 func (r Reader) Visit(ctx context.Context, files []contract.Path, visit func(*Visited)) error {
 	var dirs []contract.Path
 	names := map[contract.Path]chosen{}
@@ -28,12 +29,32 @@ func (r Reader) Visit(ctx context.Context, files []contract.Path, visit func(*Vi
 				visit(v)
 			}
 		}}
-		_, err := w.run(ctx, r, dir)
-		if code := envelope.CodeOf(err); ctx.Err() != nil || code == envelope.IO || code == envelope.ChangedDuringCall || err != nil && code == "" {
-			return errors.Join(ctx.Err(), err)
+		skips, err := w.run(ctx, r, dir)
+		if err := cmp.Or(ctx.Err(), unsure(err), skips.unsure()); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// unsure returns err unless it says that there is nothing which may be read.
+func unsure(err error) error {
+	switch code := envelope.CodeOf(err); {
+	case code == envelope.IO, code == envelope.ChangedDuringCall, code == "":
+		return err
+	default:
+		return nil
+	}
+}
+
+// IsUnsure tells whether something was left out that may be there at the next look.
+func (s Skips) IsUnsure() bool { return s.Count(SkipIO)+s.Count(SkipChanged) > 0 }
+
+func (s Skips) unsure() error {
+	if !s.IsUnsure() {
+		return nil
+	}
+	return &envelope.Error{Code: envelope.ChangedDuringCall, Message: "A directory could not be read, or was moved meanwhile.", Next: envelope.Wait}
 }
 
 // chosen chooses some names.

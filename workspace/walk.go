@@ -332,7 +332,7 @@ func (v *dirVisit) isHere() bool {
 	if !v.seen {
 		v.seen, v.here = true, v.scan.isHere()
 		if !v.here {
-			v.skips.add(SkipChanged, v.dir.path.String())
+			v.skips.Add(SkipChanged, v.dir.path.String())
 		}
 	}
 	return v.here
@@ -363,7 +363,7 @@ func (v *dirVisit) speakable(name string, as form) bool {
 	}
 	near := v.dir.path.Join(strings.ToValidUTF8(name, "\uFFFD"))
 	if v.w.guard.Allow(access, Place{Path: near, Ignored: v.ignored(name, as)}) == nil && v.isHere() {
-		v.skips.add(SkipName, joinRel(v.dir.path.String(), name))
+		v.skips.Add(SkipName, joinRel(v.dir.path.String(), name))
 	}
 	return false
 }
@@ -381,7 +381,7 @@ func (v *dirVisit) ignored(name string, as form) int {
 
 func (v *dirVisit) skip(err error, path contract.Path) {
 	if reason, ok := reasonOf(err); ok {
-		v.skips.add(reason, path.String())
+		v.skips.Add(reason, path.String())
 	}
 }
 
