@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/afero"
 	"github.com/spf13/cobra"
 
+	"writ/client"
 	"writ/contract"
 	"writ/envelope"
 	"writ/policy"
@@ -19,11 +20,14 @@ import (
 
 func newTools() *cobra.Command {
 	var all, asJSON bool
+	var format string
 	cmd := &cobra.Command{
 		Use:   "tools [NAME…]",
 		Short: "List the tools, or show what some promise",
 		Long: `List the tools of the core profile, or with --all every tool; with names, show what each promises: its
-description, parameters, effect and the codes it can answer. --json prints the definitions as MCP clients get them.`,
+description, parameters, effect and the codes it can answer. --json prints the definitions as MCP clients get them.
+--format prints them as the list that a request to a model's API takes as its tools: openai (Responses), anthropic
+(Messages), gemini (generateContent), or mcp (the answer to tools/list).`,
 		RunE: func(cmd *cobra.Command, names []string) error {
 			list := pick(tools.All(), func(t *tools.Tool) bool {
 				return all || t.Core && len(names) == 0 || slices.Contains(names, t.Name)
@@ -34,6 +38,9 @@ description, parameters, effect and the codes it can answer. --json prints the d
 				}
 			}
 			out := cmd.OutOrStdout()
+			if format != "" {
+				return printDefinitions(out, format, list)
+			}
 			for _, t := range list {
 				switch {
 				case asJSON:
@@ -49,7 +56,21 @@ description, parameters, effect and the codes it can answer. --json prints the d
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "not only those of the core profile")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "one JSON definition a line")
+	cmd.Flags().StringVar(&format, "format", "", "as the tools of a request: openai, anthropic, gemini or mcp")
 	return cmd
+}
+
+// printDefinitions prints a list of definitions in the form of an API.
+func printDefinitions(out io.Writer, format string, list []*tools.Tool) error {
+	contracts := make([]*contract.Contract, len(list))
+	for i, t := range list {
+		contracts[i] = t.Contract
+	}
+	definitions, err := client.Definitions(format, contracts, definitionJSON)
+	if err == nil {
+		_, err = out.Write(append(definitions, '\n'))
+	}
+	return err
 }
 
 // definitionJSON is the definition of a tool as tools/list has it.

@@ -63,6 +63,9 @@ func closeNested(s *Schema) {
 // InputSchema is the JSON Schema of the arguments.
 func (c *Contract) InputSchema() []byte { return c.input.AppendJSON(nil) }
 
+// Input is the schema of the arguments, to be looked at and not to be changed.
+func (c *Contract) Input() *Schema { return c.input }
+
 // OutputSchema is the JSON Schema of the answer as it is published: which fields every answer has, and the types of the
 // tool's own. The common fields are the same for every tool, so that the server's instructions describe them once; what
 // only a refusal carries is explained by its message. It is nil for a bulk reader.

@@ -32,6 +32,16 @@ func parseStrict(raw []byte) (any, error) {
 	return v, nil
 }
 
+// StrictText reads one JSON string, and refuses what encoding/json would mend in it.
+func StrictText(raw []byte) (string, error) {
+	v, err := parseStrict(raw)
+	text, ok := v.(string)
+	if err == nil && !ok {
+		err = &envelope.Error{Code: envelope.Type, Stage: envelope.StageDecode, Message: "This is no JSON string."}
+	}
+	return text, err
+}
+
 type scanner struct {
 	in   []byte
 	at   int
