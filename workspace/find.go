@@ -42,9 +42,9 @@ type Findings struct {
 	Skipped Skips           // what could not be looked at; such a place may hold more
 }
 
-// Find returns the regular files below base whose path, as seen from base, the glob matches. A glob that is the exact
-// path of a file finds that file, whatever its characters mean in a glob, and names are also found in the other Unicode
-// normal form. Only files in the window are looked at closer.
+// Find returns the regular files below base whose path, as seen from base, the glob matches. Brackets, braces and
+// backslashes also stand for themselves, so that the path of a file finds it whatever its characters mean in a glob, and
+// names are also found in the other Unicode normal form. Only files in the window are looked at closer.
 func (r Reader) Find(ctx context.Context, base contract.Path, glob contract.Glob, window Window) (Findings, error) {
 	paths, skips, err := r.matching(ctx, base, glob)
 	if err != nil {
@@ -70,55 +70,66 @@ func (r Reader) matching(ctx context.Context, base contract.Path, glob contract.
 	}
 	paths := slices.Concat(hits...)
 	slices.SortFunc(paths, comparePaths)
-	if p, ok := r.verbatim(ctx, w.base, glob); ok {
-		if at, found := slices.BinarySearchFunc(paths, p, comparePaths); !found {
-			paths = slices.Insert(paths, at, p)
-		}
-	}
 	return paths, skips, nil
 }
 
 func comparePaths(a, b contract.Path) int { return strings.Compare(a.String(), b.String()) }
 
-// chooseByGlob returns what chooses the names that glob matches, in either Unicode normal form.
+// chooseByGlob returns what chooses the names that glob matches, in either Unicode normal form. A name that holds
+// brackets, braces or backslashes is chosen also where the glob has them as they stand.
 func chooseByGlob(glob contract.Glob) func(dir string) chooser {
-	asWritten := func(dir string) chooser { return glob.Children(dir) }
-	if isASCII(glob.String()) {
-		return asWritten
+	globs := []contract.Glob{glob}
+	if text := asTheyStand.Replace(glob.String()); text != glob.String() {
+		globs = appendGlob(globs, text)
 	}
-	composed, err := contract.ParseGlob(norm.NFC.String(glob.String()))
-	if err != nil {
-		return asWritten
+	var composed []contract.Glob
+	if !isASCII(glob.String()) {
+		for _, g := range globs {
+			composed = appendGlob(composed, norm.NFC.String(g.String()))
+		}
+	}
+	if len(globs) == 1 && len(composed) == 0 {
+		return func(dir string) chooser { return glob.Children(dir) }
 	}
 	return func(dir string) chooser {
-		return eitherForm{glob.Children(dir), composed.Children(norm.NFC.String(dir))}
+		return anyOf{childrenOf(globs, dir), childrenOf(composed, norm.NFC.String(dir))}
 	}
 }
 
-// eitherForm chooses names as they are written and as they are composed.
-type eitherForm struct{ written, composed contract.Children }
+// asTheyStand takes their meaning from all characters of a glob but the stars and question marks, which match
+// themselves too.
+var asTheyStand = strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`)
 
-func (e eitherForm) Match(name string) bool {
-	return e.written.Match(name) || e.composed.Match(norm.NFC.String(name))
-}
-
-func (e eitherForm) Below() bool { return e.written.Below() || e.composed.Below() }
-
-// verbatim returns the file whose exact path the glob is, if its characters mean something else in a glob.
-func (r Reader) verbatim(ctx context.Context, base contract.Path, glob contract.Glob) (contract.Path, bool) {
-	name := glob.String()
-	if contract.EscapeGlob(name) == name {
-		return contract.Path{}, false
-	}
-	if !base.IsTop() {
-		name = base.String() + "/" + name
-	}
-	p, err := contract.ParsePath(name)
+// appendGlob leaves out a text that is no glob.
+func appendGlob(globs []contract.Glob, text string) []contract.Glob {
+	g, err := contract.ParseGlob(text)
 	if err != nil {
-		return contract.Path{}, false
+		return globs
 	}
-	at, err := r.look(ctx, p, Read)
-	return p, err == nil && at.path == p && at.mode.IsRegular()
+	return append(globs, g)
+}
+
+func childrenOf(globs []contract.Glob, dir string) []contract.Children {
+	children := make([]contract.Children, len(globs))
+	for i, g := range globs {
+		children[i] = g.Children(dir)
+	}
+	return children
+}
+
+// anyOf chooses names that one of the globs matches, as they are written or as they are composed.
+type anyOf struct{ written, composed []contract.Children }
+
+func (a anyOf) Match(name string) bool {
+	return matchesAny(a.written, name) || len(a.composed) > 0 && matchesAny(a.composed, norm.NFC.String(name))
+}
+
+func matchesAny(all []contract.Children, name string) bool {
+	return slices.ContainsFunc(all, func(c contract.Children) bool { return c.Match(name) })
+}
+
+func (a anyOf) Below() bool {
+	return slices.ContainsFunc(a.written, contract.Children.Below) || slices.ContainsFunc(a.composed, contract.Children.Below)
 }
 
 // seen is a place that was looked at.

@@ -77,6 +77,7 @@ func TestFindFiles(t *testing.T) {
 		{"a link is no file of its own", "", "docs/link.md", ""},
 		{"nothing", "", "**/*.nothing", ""},
 		{"names with brackets, as they stand", "", "docs/e [draft].md", "docs/e [draft].md"},
+		{"brackets that stand for themselves beside stars", "", "**/e [draft]*", "docs/e [draft].md"},
 		{"brackets in a directory's name, as they stand", "", "[a]/b.md", "[a]/b.md"},
 		{"alternatives across slashes", "", "{docs/c,a}.md", "a.md docs/c.md"},
 		{"decomposed pattern, composed name", "", "cafe\u0301/*.md", "caf\u00e9/composed.md"},

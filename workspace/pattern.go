@@ -130,24 +130,94 @@ func badPattern(pattern string, err error) error {
 		return told
 	}
 	why := fault.Code.String()
-	if at := strings.Index(pattern, fault.Expr); at >= 0 && fault.Expr != "" && hasPlace(fault.Code) {
-		position := utf8.RuneCountInString(pattern[:at]) + 1
-		told.Message = fmt.Sprintf("The pattern %s is no regular expression (RE2 syntax): at character %d, %s. With literal: true, the default, the text is looked for as it stands.",
-			contract.Quote(pattern), position, why)
-		return told.With("position", position)
+	if isForeign(fault.Expr) {
+		why = "look-around and back-references are not known; match more, and look at the lines that come back"
 	}
-	told.Message = fmt.Sprintf("The pattern %s is no regular expression (RE2 syntax): %s. With literal: true, the default, the text is looked for as it stands.",
-		contract.Quote(pattern), why)
+	position := placeOf(pattern, fault)
+	at := ""
+	if position > 0 {
+		at = fmt.Sprintf(" at character %d,", position)
+		told = told.With("position", position)
+	}
+	told.Message = fmt.Sprintf("The pattern %s is no regular expression (RE2 syntax):%s %s. With literal: true, the default, the text is looked for as it stands.",
+		contract.Quote(pattern), at, why)
 	return told
 }
 
-// hasPlace tells whether a fault's expression is its place, and not the whole pattern.
-func hasPlace(code syntax.ErrorCode) bool {
-	switch code {
-	case syntax.ErrMissingParen, syntax.ErrUnexpectedParen, syntax.ErrLarge, syntax.ErrNestingDepth:
-		return false
+// isForeign tells whether the expression is of a kind that other engines know, but none that takes linear time.
+func isForeign(expression string) bool {
+	for _, start := range []string{"(?=", "(?!", "(?<=", "(?<!", "(?>"} {
+		if strings.HasPrefix(expression, start) {
+			return true
+		}
 	}
-	return true
+	return len(expression) == 2 && expression[0] == '\\' && '1' <= expression[1] && expression[1] <= '9'
+}
+
+// placeOf returns the character of the pattern at which the fault is, counted from 1; 0 where it has no one place.
+func placeOf(pattern string, fault *syntax.Error) int {
+	at := -1
+	switch fault.Code {
+	case syntax.ErrLarge, syntax.ErrNestingDepth:
+	case syntax.ErrMissingParen, syntax.ErrUnexpectedParen:
+		at = unmatchedParen(pattern)
+	case syntax.ErrTrailingBackslash:
+		at = len(pattern) - 1
+	default:
+		if fault.Expr != "" {
+			at = strings.Index(pattern, fault.Expr)
+		}
+	}
+	if at < 0 {
+		return 0
+	}
+	return utf8.RuneCountInString(pattern[:at]) + 1
+}
+
+// unmatchedParen returns where the parenthesis is that has no other one: a closing one, or else the innermost open one.
+func unmatchedParen(pattern string) int {
+	var open []int
+	for i := 0; i < len(pattern); i++ {
+		switch pattern[i] {
+		case '\\':
+			if strings.HasPrefix(pattern[i:], `\Q`) {
+				i += max(0, strings.Index(pattern[i:]+`\E`, `\E`))
+			}
+			i++
+		case '[':
+			i = endOfSet(pattern, i)
+		case '(':
+			open = append(open, i)
+		case ')':
+			if len(open) == 0 {
+				return i
+			}
+			open = open[:len(open)-1]
+		}
+	}
+	if len(open) == 0 {
+		return -1
+	}
+	return open[len(open)-1]
+}
+
+// endOfSet returns where the set ends that starts at i.
+func endOfSet(pattern string, i int) int {
+	first := i + 1
+	if strings.HasPrefix(pattern[first:], "^") {
+		first++
+	}
+	for i = first; i < len(pattern); i++ {
+		switch {
+		case pattern[i] == '\\':
+			i++
+		case strings.HasPrefix(pattern[i:], "[:"):
+			i += max(0, strings.Index(pattern[i:], ":]"))
+		case pattern[i] == ']' && i > first:
+			return i
+		}
+	}
+	return i
 }
 
 // mentions tells whether the expression names the character itself, alone or in a small set.

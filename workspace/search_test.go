@@ -79,6 +79,8 @@ func TestSearch(t *testing.T) {
 		{"one file", Query{Pattern: "needle", Base: path(t, "b/last")}, "b/last:2:1:needle"},
 		{"one file through a link", Query{Pattern: "two", Base: path(t, "link")}, "a.md:2:1:two needle"},
 		{"files of a glob", Query{Pattern: "needle", Glob: glob(t, "*.md")}, "a.md:2:5:two needle\na.md:3:7:three needle needle"},
+		{"a glob that is a name with brackets", Query{Pattern: "brackets", Glob: glob(t, "meta [1].txt")}, "meta [1].txt:1:1:brackets"},
+		{"a glob with brackets that stand for themselves", Query{Pattern: "brackets", Glob: glob(t, "**/meta [1]*")}, "meta [1].txt:1:1:brackets"},
 		{"a glob from the base", Query{Pattern: "needle", Base: path(t, "b"), Glob: glob(t, "*")}, "b/last:2:1:needle"},
 		{"alternatives", Query{Pattern: "(one|end|brackets)$", Regexp: true}, "a.md:1:1:one\nb/c.md:2:1:end\nmeta [1].txt:1:1:brackets"},
 		{"no text is required", Query{Pattern: `^\w{3}$`, Regexp: true, Glob: glob(t, "**/*.md")}, "a.md:1:1:one\nb/c.md:2:1:end"},
@@ -121,7 +123,7 @@ func TestSearchPatternErrors(t *testing.T) {
 	for _, c := range []struct {
 		pattern  string
 		position int
-	}{{"é(", 0}, {"a[b", 2}, {"*", 1}, {"a**", 2}, {`a\k`, 2}, {`a\n`, 0}, {`(?P<n`, 0}, {"é[b-a]", 3}, {"x{2000}", 2}} {
+	}{{"é(", 2}, {`\(é[)(]\Q)\E(a)(b(c)`, 16}, {"a)b", 2}, {`(é)\`, 4}, {"x(?<=a)b", 2}, {`(a)\1`, 4}, {"a[b", 2}, {"*", 1}, {"a**", 2}, {`a\k`, 2}, {`a\n`, 0}, {`(?P<n`, 0}, {"é[b-a]", 3}, {"x{2000}", 2}} {
 		_, err := r.Search(t.Context(), Query{Pattern: c.pattern, Regexp: true})
 		if envelope.CodeOf(err) != envelope.BadPattern {
 			t.Errorf("%q: got %v", c.pattern, err)
