@@ -23,9 +23,8 @@ import (
 // file answer it, and no tool reaches them.
 //
 // Whoever decides first decides, but that a no takes back a yes which is not used yet: each step is one statement that
-// looks at the state that it leaves. A yes is good for one
-// carrying out of the very call that was asked about, or for changes of these files for a while; a no holds for a while
-// for whatever call comes to the same changes.
+// looks at the state that it leaves. A yes is good for one carrying out of the very call that was asked about, or for
+// changes of these files for a while; a no holds for a while for whatever call comes to the same changes.
 
 // ApprovalState is how far an approval is.
 type ApprovalState string
@@ -278,8 +277,8 @@ func (l *Ledger) Approval(ctx context.Context, id string) (Approval, error) {
 // ErrDecided tells that an approval was no longer open. The approval beside it says what became of it.
 var ErrDecided = errors.New("the approval is not open any more")
 
-// Decide answers an open question and puts the decision on record. A no also takes back a yes that is not used yet. Where somebody has answered it before, or its time is
-// over, it returns what became of it and [ErrDecided].
+// Decide answers an open question and puts the decision on record. A no also takes back a yes that is not used yet. Where
+// somebody has answered it before, or its time is over, it returns what became of it and [ErrDecided].
 func (l *Ledger) Decide(ctx context.Context, id string, d Decision) (Approval, error) {
 	s, err := l.open(ctx)
 	if err != nil {
@@ -375,9 +374,16 @@ func (l *Ledger) ApprovalKey(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	var key []byte
+	err = s.readers.QueryRowContext(ctx, "SELECT key FROM approval_key").Scan(&key)
+	if err == nil {
+		return key, nil
+	}
+	if !errors.Is(err, sql.ErrNoRows) {
+		return nil, l.fail(s, err)
+	}
 	fresh := make([]byte, sha256.Size)
 	rand.Read(fresh)
-	var key []byte
 	err = s.approvalStep(func() error {
 		if _, err := s.conn.ExecContext(ctx, "INSERT OR IGNORE INTO approval_key VALUES(1, ?)", fresh); err != nil {
 			return err

@@ -36,7 +36,11 @@ func (s *Server) carryOut(run *call, c Call, q *request, out *outbox) {
 		s.sendUnlessCancelled(run, q.fault(mcp.INTERNAL_ERROR, "The server ended before the call began; nothing was done"), out)
 		return
 	}
-	a, f := s.askWithProgress(run.ctx, c, q.meta.progressToken, out)
+	var a *answer
+	f := s.takeReply(run.ctx, &c, q)
+	if f == nil {
+		a, f = s.askWithProgress(run.ctx, c, q.meta.progressToken, out)
+	}
 	run.freeSlot()
 	if f != nil {
 		f.id = q.id
@@ -49,7 +53,11 @@ func (s *Server) carryOut(run *call, c Call, q *request, out *outbox) {
 	}
 	m := out.begin()
 	m.head(q.id)
-	m.addCallResult(s, q.isModern(), a)
+	if l, ok := c.Asker.(*later); ok && l.asked != nil {
+		m.addInputRequired(s, l.asked)
+	} else {
+		m.addCallResult(s, q.isModern(), a)
+	}
 	m.add("}")
 	m.send()
 }
@@ -122,6 +130,17 @@ func (s *Server) askLibrary(ctx context.Context, q *request, text []byte) (resul
 		return nil, &fault{id: q.id, code: response.Error.Code, message: response.Error.Message, data: response.Error.Data}
 	}
 	return nil, nil
+}
+
+// letAsk lets the call put a question to a person, if it can come to that and the client can ask.
+func (s *Server) letAsk(c *Call, q *request, can mcp.ClientCapabilities, w *waiter) {
+	switch {
+	case s.tools[c.Tool].ReadOnly || !canAsk(can):
+	case q.isModern():
+		c.Asker = &later{}
+	default:
+		c.Asker = w
+	}
 }
 
 const tooMany = "Too many calls are open; send further ones when these are answered"

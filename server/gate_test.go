@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"writ/envelope"
+	"writ/gate"
 )
 
 // fakeGate has a few tools, each good for one thing.
@@ -36,6 +38,7 @@ var fakeTools = []Definition{
 	{Name: "deaf", Description: "Waits for its release alone.", InputSchema: emptySchema, OutputSchema: json.RawMessage(`{"type":"object"}`), ReadOnly: true},
 	{Name: "progress", Description: "Tells how far it is.", InputSchema: emptySchema, OutputSchema: json.RawMessage(`{"type":"object"}`), ReadOnly: true},
 	{Name: "panic", Description: "Panics.", InputSchema: emptySchema, OutputSchema: json.RawMessage(`{"type":"object"}`), ReadOnly: true},
+	{Name: "ask", Description: "Asks a person.", InputSchema: emptySchema, OutputSchema: json.RawMessage(`{"type":"object"}`)},
 	{Name: "hidden", Description: "Was there once.", InputSchema: emptySchema, ReadOnly: true},
 }
 
@@ -79,10 +82,40 @@ func (g *fakeGate) Call(ctx context.Context, c Call) envelope.Envelope {
 			c.Progress(1, 3, "first")
 			c.Progress(1, 3, "not more")
 		}
+	case "ask":
+		e.Body = fakeBody{Arguments: g.ask(ctx, c)}
 	case "panic":
 		panic("secret text")
 	}
 	return e
+}
+
+// ask tells what a person said.
+func (g *fakeGate) ask(ctx context.Context, c Call) string {
+	switch {
+	case c.Reply != nil:
+		return "replied " + said(c.Reply.Answer)
+	case c.Asker == nil:
+		return "nobody to ask"
+	}
+	answer, err := c.Asker.Ask(ctx, gate.Question{Message: "May \"it\"?\n    <diff>", State: fakeState})
+	if err != nil {
+		return "failed: " + err.Error()
+	}
+	return "said " + said(answer)
+}
+
+func said(a gate.Answer) string {
+	return map[gate.Answer]string{gate.Approved: "yes", gate.Declined: "no", gate.Dismissed: "nothing"}[a]
+}
+
+const fakeState = "state.signature"
+
+func (g *fakeGate) CheckState(_ context.Context, state string) error {
+	if state != fakeState {
+		return errors.New("forged")
+	}
+	return nil
 }
 
 var fakeInfo = Info{Name: "test", Version: "1.2.3", Instructions: "Be kind."}

@@ -63,6 +63,7 @@ type Listener struct {
 	sseStreams sync.Map // id to sseClient
 	sessions   *sessions
 	calls      *calls
+	asked      *questions
 	silent     silent
 	origins    *http.CrossOriginProtection
 	hosts      []string
@@ -97,6 +98,7 @@ func (s *Server) Listen(addr string, o HTTPOptions) (*Listener, error) {
 		listener: listener,
 		sessions: newSessions(),
 		calls:    newCalls(context.Background()),
+		asked:    newQuestions(),
 		origins:  origins,
 		hosts:    append(slices.Clone(o.Hosts), host),
 		maxBody:  cmp.Or(o.MaxBody, MaxMessage),
@@ -166,6 +168,7 @@ func (l *Listener) shutDown() error {
 	closed := make(chan error, 1)
 	go func() { closed <- l.http.Shutdown(patience) }()
 	l.silent.close()
+	l.asked.close()
 	l.calls.drain(l.server.drainGrace, l.server.cancelGrace)
 	if l.streams.Load() > 0 {
 		time.Sleep(streamSettle)

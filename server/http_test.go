@@ -95,9 +95,11 @@ func (x *site) do(e exchange) exchange {
 }
 
 // session makes the handshake and returns the session's id.
-func (x *site) session() string {
+func (x *site) session() string { return x.shakeHands(handshake) }
+
+func (x *site) shakeHands(hello string) string {
 	x.t.Helper()
-	e := x.do(exchange{method: "POST", path: pathMCP, body: handshake})
+	e := x.do(exchange{method: "POST", path: pathMCP, body: hello})
 	id := e.headers.Get("Mcp-Session-Id")
 	if e.status != 200 || id == "" {
 		x.t.Fatalf("initialize: %d %s, session %q", e.status, e.answer, id)

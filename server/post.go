@@ -158,7 +158,7 @@ func (p *post) answerModern() {
 		p.w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	p.answer(p.r.Context(), clientName(p.q.meta.client), "")
+	p.answer(p.r.Context(), introduction{clientName(p.q.meta.client), decodeCapabilities(p.q.meta.capabilities)}, "")
 }
 
 // initialize has the library open a session, whatever session the client had before.
@@ -167,10 +167,11 @@ func (p *post) initialize() {
 		return
 	}
 	var params struct {
-		ClientInfo json.RawMessage `json:"clientInfo"`
+		ClientInfo   json.RawMessage `json:"clientInfo"`
+		Capabilities json.RawMessage `json:"capabilities"`
 	}
 	if id := p.w.Header().Get(library.HeaderKeySessionID); id != "" && json.Unmarshal(p.q.params, &params) == nil {
-		p.l.sessions.setClient(id, clientName(params.ClientInfo))
+		p.l.sessions.setClient(id, introduction{clientName(params.ClientInfo), decodeCapabilities(params.Capabilities)})
 	}
 	p.l.closeSurplus()
 }
@@ -178,7 +179,7 @@ func (p *post) initialize() {
 // answerInSession answers a message of a client that has made the handshake. A client that goes away has not cancelled
 // its call.
 func (p *post) answerInSession() {
-	client, ok := p.l.enter(p.w, p.r, p.q)
+	from, ok := p.l.enter(p.w, p.r, p.q)
 	if !ok {
 		return
 	}
@@ -193,33 +194,34 @@ func (p *post) answerInSession() {
 	case p.q.isNotification():
 		p.passToLibrary()
 	case p.q.isResponse():
+		p.l.asked.take(session, p.q)
 		p.w.WriteHeader(http.StatusAccepted)
 	default:
-		p.answer(context.WithoutCancel(p.r.Context()), client, session+" "+string(p.q.id))
+		p.answer(context.WithoutCancel(p.r.Context()), from, session+" "+string(p.q.id))
 	}
 }
 
 // enter finds the session that the request names, or answers that there is none.
-func (l *Listener) enter(w http.ResponseWriter, r *http.Request, q *request) (client string, ok bool) {
+func (l *Listener) enter(w http.ResponseWriter, r *http.Request, q *request) (c introduction, ok bool) {
 	id, version := r.Header.Get(library.HeaderKeySessionID), r.Header.Get(mcp.HeaderProtocolVersion)
 	if id == "" {
 		writeFault(w, http.StatusBadRequest, version, q.fault(mcp.INVALID_REQUEST, library.HeaderKeySessionID+" header is required after initialize"))
-		return "", false
+		return introduction{}, false
 	}
-	if client, ok = l.sessions.enter(id); !ok {
+	if c, ok = l.sessions.enter(id); !ok {
 		writeFault(w, http.StatusNotFound, version, q.fault(mcp.INVALID_REQUEST, "The session has ended; initialize a new one"))
 	}
-	return client, ok
+	return c, ok
 }
 
 // answer answers a request. name is what the client can cancel it by, "" for nothing.
-func (p *post) answer(ctx context.Context, client, name string) {
+func (p *post) answer(ctx context.Context, from introduction, name string) {
 	switch {
 	case p.q.method == methodCall:
-		p.call(ctx, client, name)
+		p.call(ctx, from, name)
 		return
 	case p.l.server.offers(p.q):
-		p.offer(ctx, client, name)
+		p.offer(ctx, from.name, name)
 		return
 	case p.l.server.isListen(p.q):
 		p.listen(ctx)
@@ -240,7 +242,7 @@ func (p *post) answer(ctx context.Context, client, name string) {
 	out.sendValue(p.q.id, result)
 }
 
-func (p *post) call(ctx context.Context, client, name string) {
+func (p *post) call(ctx context.Context, from introduction, name string) {
 	c, f := p.l.server.toolCall(p.q)
 	if f != nil {
 		p.sendFault(f)
@@ -253,9 +255,13 @@ func (p *post) call(ctx context.Context, client, name string) {
 		return
 	}
 	defer run.done()
-	c.Caller, c.Client = gate.CallerHTTP, client
+	c.Caller, c.Client = gate.CallerHTTP, from.name
 	reply := newReply(p.w, p.r)
-	p.l.server.carryOut(run, c, p.q, reply.outbox())
+	out := reply.outbox()
+	p.l.server.letAsk(&c, p.q, from.capabilities, &waiter{
+		questions: p.l.asked, session: p.r.Header.Get(library.HeaderKeySessionID), run: run, out: out, gone: p.r.Context().Done(),
+	})
+	p.l.server.carryOut(run, c, p.q, out)
 	reply.end()
 }
 

@@ -14,8 +14,10 @@ type request struct {
 	params []byte // as written; nil where there are none
 
 	// Those of params that are used here, as written; nil where absent.
-	name, arguments, cursor, requestID []byte
-	meta                               meta
+	name, arguments, cursor, requestID, state []byte
+	meta                                      meta
+
+	action []byte // what a person said, in a response or in the inputResponses of params; as written, nil where absent
 }
 
 // meta is what a request says about itself in params._meta; the values are as written, nil where absent.
@@ -82,6 +84,8 @@ type parser struct {
 	jsonrpc, methodText, answer []byte
 	twice                       string // a member that was given twice
 	paramsShape, metaShape      byte   // first byte of the value; 0 where absent
+	resultShape, inputShape     byte
+	input, reply                []byte // the inputResponses, and the one of them that is asked for
 }
 
 func (p *parser) message(key []byte) bool {
@@ -93,7 +97,7 @@ func (p *parser) message(key []byte) bool {
 	case keyIs(key, "method"):
 		return p.keep(&p.methodText, "method")
 	case keyIs(key, "result"):
-		return p.keep(&p.answer, "result")
+		return p.keepObject(&p.answer, "result", &p.resultShape, p.replyMember)
 	case keyIs(key, "error"):
 		return p.keep(&p.answer, "error")
 	case keyIs(key, "params"):
@@ -112,6 +116,10 @@ func (p *parser) param(key []byte) bool {
 		return p.keep(&p.cursor, "cursor")
 	case keyIs(key, "requestId"):
 		return p.keep(&p.requestID, "requestId")
+	case keyIs(key, "requestState"):
+		return p.keep(&p.state, "requestState")
+	case keyIs(key, "inputResponses"):
+		return p.keepObject(&p.input, "inputResponses", &p.inputShape, p.inputResponse)
 	case keyIs(key, "_meta"):
 		var raw []byte
 		if p.metaShape != 0 {
@@ -132,6 +140,22 @@ func (p *parser) metaMember(key []byte) bool {
 		return p.keep(&p.meta.capabilities, mcp.MetaKeyClientCapabilities)
 	case keyIs(key, mcp.MetaKeyClientInfo):
 		return p.keep(&p.meta.client, mcp.MetaKeyClientInfo)
+	}
+	return p.value()
+}
+
+func (p *parser) inputResponse(key []byte) bool {
+	if keyIs(key, questionName) {
+		var shape byte
+		return p.keepObject(&p.reply, questionName, &shape, p.replyMember)
+	}
+	return p.value()
+}
+
+// replyMember is one of what a client says that a person has said.
+func (p *parser) replyMember(key []byte) bool {
+	if keyIs(key, "action") {
+		return p.keep(&p.action, "action")
 	}
 	return p.value()
 }

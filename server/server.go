@@ -7,9 +7,11 @@
 // ids are echoed as they were written. Over SSE, which is for old clients only, the library does it all.
 //
 // Beside tools it offers resources (files, notes, artifacts, changes), completion of their names, and prompts, where the
-// gate is a [Library] too. They are answered here, over every transport.
+// gate is a [Library] too. They are answered here, over every transport. Questions to a person go by way of the client, in
+// the way of its era; see question.go.
 //
-// Not here on purpose: logging, tasks, and lists that change. What is not served is not declared.
+// Not here on purpose: logging, tasks, lists that change, and other requests to the client. What is not served is not
+// declared.
 package server
 
 import (
@@ -35,6 +37,8 @@ type Gate interface {
 	Has(tool string) bool
 	// Definitions lists the tools in the order in which clients see them. It is asked once.
 	Definitions() []Definition
+	// CheckState returns an error unless the state of a reply is one that was given out with a question.
+	CheckState(ctx context.Context, state string) error
 }
 
 // Call is one call of a tool as it came.
@@ -91,6 +95,7 @@ type Server struct {
 	mcp        *library.MCPServer
 	tools      map[string]*Definition
 	modernHead []byte // what stands first in each result since 2026-07-28
+	inputHead  []byte // in one that requires input
 	lists      func() (legacy, modern []byte)
 
 	maxMessage              int
@@ -114,7 +119,7 @@ func New(gate Gate, info Info) *Server {
 	for i := range definitions {
 		s.tools[definitions[i].Name] = &definitions[i]
 	}
-	s.modernHead = modernHead(info)
+	s.modernHead, s.inputHead = modernHead(mcp.ResultTypeComplete, info), modernHead(mcp.ResultTypeInputRequired, info)
 	s.lists = sync.OnceValues(func() (legacy, modern []byte) { return s.makeLists(definitions) })
 	s.mcp = s.newLibrary(definitions)
 	return s
@@ -154,8 +159,9 @@ func (d *Definition) forLibrary() mcp.Tool {
 }
 
 // modernHead returns the members that each result has since 2026-07-28, with a comma behind them.
-func modernHead(info Info) []byte {
-	b := append([]byte(`"resultType":"complete","_meta":{"`), mcp.MetaKeyServerInfo...)
+func modernHead(kind mcp.ResultType, info Info) []byte {
+	b := append([]byte(`"resultType":"`), kind...)
+	b = append(append(b, `","_meta":{"`...), mcp.MetaKeyServerInfo...)
 	b = envelope.AppendString(append(b, `":{"name":`...), info.Name)
 	b = envelope.AppendString(append(b, `,"version":`...), info.Version)
 	return append(b, `}},`...)

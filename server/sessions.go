@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
 )
 
 const (
@@ -26,10 +28,16 @@ type sessions struct {
 }
 
 type session struct {
-	client string // "name/version", as the client gave it
+	client introduction
 	used   time.Time
 	open   int       // requests being answered
 	subs   *listener // nil until it is asked for
+}
+
+// introduction is what a client has said about itself in its handshake or, since 2026-07-28, in its request.
+type introduction struct {
+	name         string // "name/version"
+	capabilities mcp.ClientCapabilities
 }
 
 func newSessions() *sessions { return &sessions{now: time.Now, byID: map[string]*session{}} }
@@ -76,13 +84,13 @@ func (s *sessions) find(id string) *session {
 
 func (s *sessions) isIdle(x *session) bool { return x.open == 0 && s.now().Sub(x.used) >= sessionTTL }
 
-// enter begins a request in a session and returns what its client calls itself.
-func (s *sessions) enter(id string) (client string, ok bool) {
+// enter begins a request in a session and returns what its client has said.
+func (s *sessions) enter(id string) (c introduction, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	x := s.find(id)
 	if x == nil {
-		return "", false
+		return introduction{}, false
 	}
 	x.open++
 	return x.client, true
@@ -112,11 +120,11 @@ func (s *sessions) subscriptions(id string, h *hub) *listener {
 	return x.subs
 }
 
-func (s *sessions) setClient(id, client string) {
+func (s *sessions) setClient(id string, c introduction) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if x := s.byID[id]; x != nil {
-		x.client = client
+		x.client = c
 	}
 }
 

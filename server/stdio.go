@@ -25,6 +25,7 @@ func (s *Server) Stdio(ctx context.Context, in io.Reader, out io.Writer) error {
 		in:     newLineReader(in, s.maxMessage),
 		out:    newOutbox(out),
 		calls:  newCalls(ctx),
+		asked:  newQuestions(),
 		peer:   newPeer("stdio"),
 		ended:  make(chan struct{}),
 	}
@@ -35,6 +36,7 @@ func (s *Server) Stdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	case <-l.ended:
 	case <-l.out.broken:
 	}
+	l.asked.close()
 	l.calls.drain(s.drainGrace, s.cancelGrace)
 	l.listens.close()
 	return l.result()
@@ -47,6 +49,7 @@ type loop struct {
 	in      *lineReader // used by one goroutine at a time
 	out     *outbox
 	calls   *calls
+	asked   *questions
 	peer    *peer
 	ended   chan struct{}
 	listens *listens
@@ -109,7 +112,8 @@ func (l *loop) handle(line []byte) reader {
 		l.out.omitID.Store(true)
 	}
 	switch {
-	case q.isResponse(): // nothing was asked, so it answers nothing
+	case q.isResponse():
+		l.asked.take("", q)
 		return same
 	case q.isNotification():
 		l.notice(q, line)
@@ -165,6 +169,7 @@ func (l *loop) call(q *request) reader {
 	defer run.done()
 	go l.read()
 	c.Caller, c.Client = gate.CallerLocal, l.clientOf(q)
+	l.server.letAsk(&c, q, l.capabilitiesOf(q), &waiter{questions: l.asked, run: run, out: l.out})
 	l.server.carryOut(run, c, q, l.out)
 	return handedOn
 }
@@ -191,6 +196,13 @@ func (l *loop) clientOf(q *request) string {
 		return clientName(q.meta.client)
 	}
 	return l.peer.name()
+}
+
+func (l *loop) capabilitiesOf(q *request) mcp.ClientCapabilities {
+	if q.isModern() {
+		return decodeCapabilities(q.meta.capabilities)
+	}
+	return l.peer.GetClientCapabilities()
 }
 
 // askLibrary sends what the library answers, its notifications first. None of what it is asked takes time: with tools
