@@ -14,6 +14,7 @@ import (
 type artifacts struct {
 	ledger *ledger.Ledger
 	files  workspace.Reader
+	notes  noteFinder
 	caller string
 	redact bool // secrets are kept back
 	tool   bool // there is read_artifact
@@ -25,7 +26,7 @@ func (s artifacts) Keep(_ context.Context, a tools.Artifact) (string, error) {
 	if s.ledger == nil {
 		return "", errors.New("there is no place to keep an artifact")
 	}
-	name, err := s.ledger.KeepArtifact(ledger.Artifact{Caller: s.caller, About: a.About, Names: a.Names, Clean: s.redact, Text: a.Text})
+	name, err := s.ledger.KeepArtifact(ledger.Artifact{Caller: s.caller, About: a.About, Names: a.Names, Clean: s.redact, Query: a.Query, Text: a.Text})
 	if err != nil {
 		s.log.Warn("a result could not be kept", "error", err)
 	}
@@ -52,6 +53,19 @@ func (s artifacts) HowToRead(name string) string {
 	return "the MCP resource " + name
 }
 
+// answerAnew lists the notes that answer a query now.
+func (s artifacts) answerAnew(ctx context.Context, query string) (tools.Artifact, error) {
+	result, err := s.notes.SearchNotes(ctx, query, tools.ListedNotes)
+	if err != nil {
+		return tools.Artifact{}, err
+	}
+	a := tools.Artifact{Text: tools.ListNotes(result)}
+	for _, m := range result.Matches {
+		a.About = append(a.About, m.Path)
+	}
+	return a, nil
+}
+
 // Artifact returns what is kept under the name.
 func (s artifacts) Artifact(ctx context.Context, name string) (tools.Artifact, error) {
 	if s.ledger == nil {
@@ -63,6 +77,9 @@ func (s artifacts) Artifact(ctx context.Context, name string) (tools.Artifact, e
 	}
 	if a.Caller != s.caller {
 		return tools.Artifact{}, ledger.UnknownArtifact(name)
+	}
+	if a.Query != "" {
+		return s.answerAnew(ctx, a.Query)
 	}
 	for _, p := range a.About {
 		if s.files.Judge(workspace.Read, p) != nil {

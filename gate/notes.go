@@ -16,11 +16,12 @@ type noteFinder struct {
 }
 
 // SearchNotes returns the notes that answer the query, best first.
-func (f noteFinder) SearchNotes(ctx context.Context, query string) (notes.Result, error) {
+func (f noteFinder) SearchNotes(ctx context.Context, query string, most int) (notes.Result, error) {
 	q, err := notes.ParseQuery(query)
 	if err != nil {
 		return notes.Result{}, err
 	}
+	q.Most = most
 	return f.search.Search(ctx, q, f.source)
 }
 

@@ -48,6 +48,7 @@ type Artifact struct {
 	About  []contract.Path // the files that it tells of
 	Names  bool            // of those files it tells no more than their names
 	Clean  bool            // secrets were kept back when it was made
+	Query  string          // in the place of a text: it is the notes that answer this
 	Text   string
 }
 
@@ -57,6 +58,7 @@ type artifactHead struct {
 	About  []string `json:"about"`
 	Names  bool     `json:"names,omitempty"`
 	Clean  bool     `json:"clean,omitempty"`
+	Query  string   `json:"query,omitempty"`
 }
 
 // artifactUse is what is known of the artifacts since the directory was looked through.
@@ -92,7 +94,7 @@ func (l *Ledger) KeepArtifact(a Artifact) (name string, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", causeOf(err)
 	}
-	head := artifactHead{Caller: a.Caller, About: []string{}, Names: a.Names, Clean: a.Clean}
+	head := artifactHead{Caller: a.Caller, About: []string{}, Names: a.Names, Clean: a.Clean, Query: a.Query}
 	for _, p := range a.About {
 		head.About = append(head.About, p.String())
 	}
@@ -156,7 +158,7 @@ func (l *Ledger) Artifact(_ context.Context, name string) (Artifact, error) {
 	if err := json.Unmarshal([]byte(line), &head); err != nil {
 		return Artifact{}, UnknownArtifact(name)
 	}
-	a := Artifact{Caller: head.Caller, Names: head.Names, Clean: head.Clean, Text: text}
+	a := Artifact{Caller: head.Caller, Names: head.Names, Clean: head.Clean, Query: head.Query, Text: text}
 	for _, about := range head.About {
 		p, err := parsePathOrTop(about)
 		if err != nil {

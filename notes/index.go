@@ -121,7 +121,7 @@ func (x *Index) searchIndex(ctx context.Context, q *Query, source Source) (Resul
 	if db == nil {
 		return Result{}, false
 	}
-	result, err := db.search(ctx, x.scanner, q, source)
+	result, err := db.search(ctx, x.scanner.limited(q), q, source)
 	if err != nil {
 		x.trouble(ctx, db, err)
 		return Result{}, false

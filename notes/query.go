@@ -26,6 +26,8 @@ const MaxQuery = 200
 
 // Query is a parsed query. The zero Query finds nothing.
 type Query struct {
+	Most int // how many matches are wanted; 0: as many as the searcher returns
+
 	terms   []term
 	atoms   []atom // of all terms, each once
 	filters []filter

@@ -36,6 +36,7 @@ func (s Scanner) search(ctx context.Context, q *Query, source Source) (Result, i
 	if q.IsEmpty() {
 		return result, 0, nil
 	}
+	s = s.limited(q)
 	f := finder{scanner: s, source: source, query: q}
 	selected, err := f.find(ctx)
 	if err != nil {
@@ -161,6 +162,12 @@ func (s Scanner) present(ctx context.Context, source Source, sel found, result R
 		result.Tier, result.Total, result.Repaired = TierNone, 0, nil
 	}
 	return result, nil
+}
+
+// limited is the scanner with the limit that the query sets.
+func (s Scanner) limited(q *Query) Scanner {
+	s.Limit = cmp.Or(q.Most, s.Limit)
+	return s
 }
 
 func (s Scanner) limit() int { return cmp.Or(s.Limit, DefaultLimit) }

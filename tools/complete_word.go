@@ -114,7 +114,7 @@ func completeTag(ctx context.Context, r Reader, start string) (Completions, erro
 	if utf8.RuneCountInString(strings.TrimSpace(word)) < 2 {
 		return Completions{More: true}, nil
 	}
-	found, err := r.Notes.SearchNotes(ctx, word+"*")
+	found, err := r.Notes.SearchNotes(ctx, word+"*", 0)
 	if err != nil {
 		return Completions{}, err
 	}

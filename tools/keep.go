@@ -20,7 +20,7 @@ const (
 // keep keeps a, and names it in t and in the warning that told of the cut. holds says what is in it. An answer is no
 // less true where nothing can be kept.
 func (r Reader) keep(ctx context.Context, n *envelope.Notes, t *truncated, a Artifact, holds string) {
-	if a.Text == "" || len(a.Text) > r.Limits.ArtifactBytes {
+	if a.Text+a.Query == "" || len(a.Text) > r.Limits.ArtifactBytes {
 		return
 	}
 	name, err := r.Artifacts.Keep(ctx, a)

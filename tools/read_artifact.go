@@ -12,6 +12,8 @@ import (
 // Artifact is a result that is too large for an answer.
 type Artifact struct {
 	Text string // not empty
+	// Query, where it is kept in the place of a text, makes the text that of the notes which answer it when it is read.
+	Query string
 	// About are the files that it tells of, links followed: who may not read them all may not read it.
 	About []contract.Path
 	Names bool // of those files it tells no more than their names

@@ -13,10 +13,14 @@ import (
 
 // NoteFinder searches the notes that the caller may read.
 type NoteFinder interface {
-	SearchNotes(ctx context.Context, query string) (notes.Result, error)
+	// SearchNotes returns the best notes, at most most of them or, where that is 0, as many as a page has.
+	SearchNotes(ctx context.Context, query string, most int) (notes.Result, error)
 	// IsNote tells whether a file at that path counts as a note.
 	IsNote(path contract.Path) bool
 }
+
+// ListedNotes is how many notes the artifact of a search lists.
+const ListedNotes = 1000
 
 var searchNotes = reads(contract.Contract{
 	Name:  "search_notes",
@@ -53,7 +57,7 @@ type searchNotesOut struct {
 }
 
 func runSearchNotes(ctx context.Context, r Reader, in searchNotesIn) (searchNotesOut, error) {
-	result, err := r.Notes.SearchNotes(ctx, in.Query)
+	result, err := r.Notes.SearchNotes(ctx, in.Query, 0)
 	if err != nil {
 		return searchNotesOut{}, err
 	}
@@ -62,9 +66,7 @@ func runSearchNotes(ctx context.Context, r Reader, in searchNotesIn) (searchNote
 		out.Matches = append(out.Matches, noteMatch(m))
 	}
 	if out.Total > len(out.Matches) {
-		out.Truncated = &truncated{Returned: len(out.Matches), Total: out.Total, Unit: "notes"}
-		out.Warn(envelope.Warning{Code: envelope.Cut, Message: fmt.Sprintf(
-			"These are the best %d of %d notes. Use more or rarer words to see others.", len(out.Matches), out.Total)})
+		out.cut(ctx, r, in.Query)
 	}
 	out.repaired(result.Repaired)
 	warnSkippedNotes(&out.Notes, result.Skipped)
@@ -74,6 +76,28 @@ func runSearchNotes(ctx context.Context, r Reader, in searchNotesIn) (searchNote
 			"All notes were searched, one by one. The index that makes this fast is being built: %d of %d notes are done.", b.Done, max(b.Total, result.Total))})
 	}
 	return out, nil
+}
+
+// cut tells that there are more notes, and where they are listed. To list them takes a second look at each, so that is
+// done when the list is read.
+func (o *searchNotesOut) cut(ctx context.Context, r Reader, query string) {
+	o.Truncated = &truncated{Returned: len(o.Matches), Total: o.Total, Unit: "notes"}
+	o.Warn(envelope.Warning{Code: envelope.Cut, Message: fmt.Sprintf(
+		"These are the best %d of %d notes. Use more or rarer words to see others.", len(o.Matches), o.Total)})
+	list := "The whole list is"
+	if o.Total > ListedNotes {
+		list = fmt.Sprintf("A list of the best %d is", ListedNotes)
+	}
+	r.keep(ctx, &o.Notes, o.Truncated, Artifact{Query: query}, list)
+}
+
+// ListNotes returns the notes of a result, one a line as JSON.
+func ListNotes(result notes.Result) string {
+	var text []byte
+	for _, m := range result.Matches {
+		text = append(envelope.AppendValue(text, noteMatch(m)), '\n')
+	}
+	return string(text)
 }
 
 // repaired tells which words occur nowhere and what they were read as.
