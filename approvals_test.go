@@ -141,7 +141,7 @@ func overwrite(path, content, before string) map[string]any {
 func TestApprovalOnTheCommandLine(t *testing.T) {
 	t.Parallel()
 	root := vault(t, "a.md", "one\n")
-	s := stdioSession(t, "--ask", "**", root)
+	s := stdioSession(t, "--tools", "all", "--ask", "**", root)
 	call := func() map[string]any { return callSession(t, s, "replace_text", edit("a.md", "one", "two", "one\n")) }
 	first, second := &answered{envelope: call()}, &answered{envelope: call()}
 	id := first.approvalID()
@@ -175,9 +175,42 @@ func TestApprovalOnTheCommandLine(t *testing.T) {
 	if again := call(); again["status"] != "conflict" {
 		t.Errorf("the same again: %s", compact(again))
 	}
+	later := func(content string) map[string]any {
+		return callSession(t, s, "overwrite_file", overwrite("a.md", content, readText(t, filepath.Join(root, "a.md"))))
+	}
+	run(2, "approve", id, "--for", "48h")
+	run(0, "approve", (&answered{envelope: later("three\n")}).approvalID(), "--for", "1h")
+	for _, content := range []string{"four\n", "five\n"} {
+		if e := later(content); e["status"] != "succeeded" {
+			t.Errorf("a change of a file that is approved for a while: %s", compact(e))
+		}
+	}
 	if audit := writ(t, "", "audit", "--root", root); strings.Count(audit.stdout, id) < 4 || !strings.Contains(audit.stdout, `"way":"writ approvals"`) {
 		t.Errorf("the audit says %s%s", audit.stdout, audit.stderr)
 	}
+}
+
+// Whoever undoes a change on the command line is the person who would be asked.
+func TestUndoInTheAskZone(t *testing.T) {
+	t.Parallel()
+	root := vault(t, "a.md", "one\n")
+	done := callSession(t, stdioSession(t, "--write", "**", root), "replace_text", edit("a.md", "one", "two", "one\n"))
+	id, _ := done["change_id"].(string)
+	if got := writ(t, "", "undo", "--root", root, "--read", "**", "--ask", "**", "--write", "other/**", id); got.status != 0 {
+		t.Errorf("undo: %+v", got)
+	}
+	if text := readText(t, filepath.Join(root, "a.md")); text != "one\n" {
+		t.Errorf("the file holds %q", text)
+	}
+}
+
+func readText(t *testing.T, file string) string {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
 }
 
 // desk is a gate with one file in the ask zone, and a person who can be asked by way of the client.
@@ -390,6 +423,30 @@ func TestQuestionIsHonest(t *testing.T) {
 		if strings.Contains(line, "nothing is done") && !strings.HasPrefix(line, "    +") {
 			t.Errorf("text of the file stands as the question's: %q", line)
 		}
+	}
+}
+
+// One question names all that a batch does, with a line for each place.
+func TestQuestionNamesAll(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	a := &asker{}
+	version := contract.VersionOf([]byte("one\n")).String()
+	batch := fmt.Sprintf(`{"edits":[{"path":"a.md","old_text":"one","new_text":"two","observed_version":%q},{"path":"b.md","old_text":"one","new_text":"three","observed_version":%[1]q}]}`, version)
+	e := d.house.gate.Call(t.Context(), gate.Call{Caller: "local", Tool: "apply_edits", Arguments: json.RawMessage(batch), Asker: a})
+	if a.asked == nil {
+		t.Fatalf("nobody is asked: %s", e.AppendJSON(nil))
+	}
+	for _, want := range []string{"apply_edits", "- change \"a.md\"\n", "- change \"b.md\"\n", "    +two\n", "    +three\n"} {
+		if !strings.Contains(a.asked.Message, want) {
+			t.Errorf("the question has no %q: %s", want, a.asked.Message)
+		}
+	}
+	e = d.house.gate.Call(t.Context(), gate.Call{
+		Caller: "local", Tool: "apply_edits", Arguments: json.RawMessage(batch), Reply: &gate.Reply{State: a.asked.State, Answer: gate.Approved},
+	})
+	if e.Status != envelope.Succeeded || readText(t, filepath.Join(d.root, "b.md")) != "three\n" {
+		t.Errorf("after a yes: %s", e.AppendJSON(nil))
 	}
 }
 

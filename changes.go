@@ -160,7 +160,7 @@ func newUndo() *cobra.Command {
 		Long: `Undo one change, or with the id of a batch all of it: bytes, mode and existence are as before. A file that was
 changed since is left alone. The undoing is a change too, and can be undone.
 
-Without a policy and without --write, every place of the root may be written that no hidden name or ignore rule keeps out:
+In an ask zone whoever runs this has approved it by that. Without a policy and without --write, every place of the root may be written that no hidden name or ignore rule keeps out:
 whoever runs this could write there anyway.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -192,7 +192,7 @@ type undoing struct {
 
 func (h *house) undo(ctx context.Context, out io.Writer, u undoing) error {
 	arguments := append(envelope.AppendString([]byte(`{"change_id":`), u.changeID), '}')
-	e := h.gate.Call(ctx, gate.Call{Caller: gate.CallerLocal, Client: "writ undo", Tool: "revert_change", Arguments: arguments})
+	e := h.gate.Call(ctx, gate.Call{Caller: gate.CallerLocal, Client: "writ undo", Tool: "revert_change", Arguments: arguments, Asker: ownWord{}})
 	if u.asJSON {
 		if err := printAnswer(out, &e); err != nil {
 			return err
@@ -205,6 +205,12 @@ func (h *house) undo(ctx context.Context, out io.Writer, u undoing) error {
 	}
 	return nil
 }
+
+// ownWord answers for a person who runs a command: that is the yes.
+type ownWord struct{}
+
+// Ask returns the yes.
+func (ownWord) Ask(context.Context, gate.Question) (gate.Answer, error) { return gate.Approved, nil }
 
 func printUndone(out io.Writer, e *envelope.Envelope) {
 	for _, p := range e.Errors {

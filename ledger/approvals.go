@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -24,7 +23,7 @@ import (
 //
 // Whoever decides first decides, but that a no takes back a yes which is not used yet: each step is one statement that
 // looks at the state that it leaves. A yes is good for one carrying out of the very call that was asked about, or for
-// changes of these files for a while; a no holds for a while for whatever call comes to the same changes.
+// changes of these files for a while; a no holds for a while for whatever call comes to the same changes or more.
 
 // ApprovalState is how far an approval is.
 type ApprovalState string
@@ -52,6 +51,10 @@ const MaxStanding = 24 * time.Hour
 
 // maxPending is how many questions of one caller may be open at a time.
 const maxPending = 64
+
+// maxUnanswered is how many questions of one caller a person may have said no or nothing to within [DeclinedTime] before
+// no more are put to him.
+const maxUnanswered = 8
 
 // ApprovalChange is one change that an approval is about.
 type ApprovalChange struct {
@@ -108,11 +111,15 @@ func (a Approval) Note() *ApprovalNote {
 // Binding names what a yes is good for: this call by this caller, with just these changes.
 func (a Approval) Binding() string { return digestOfAll(a.Caller, a.Tool, a.Fingerprint, a.Changes) }
 
-// effect names what a no holds for: those of the changes that need an approval, for this caller, whatever the call.
-func (a Approval) effect() string {
-	asking := slices.DeleteFunc(slices.Clone(a.Changes), func(c ApprovalChange) bool { return !c.Asks })
-	slices.SortFunc(asking, func(x, y ApprovalChange) int { return cmp.Or(cmp.Compare(x.Path, y.Path), cmp.Compare(x.To, y.To)) })
-	return digestOfAll(a.Caller, asking)
+// comesTo tells whether the call makes all the changes for which the other one needed an approval: what was refused once
+// is not made as a part of more either.
+func (a Approval) comesTo(other Approval) bool {
+	for _, c := range other.Changes {
+		if c.Asks && !slices.Contains(a.Changes, c) {
+			return false
+		}
+	}
+	return true
 }
 
 func digestOfAll(parts ...any) string {
@@ -157,11 +164,20 @@ func (s *store) approvalStep(f func() error) error {
 
 const approvalColumns = "id, caller, client, tool, request_id, changes, diff, state, asked, expires, questions, decided, decider, way"
 
+// liveApproval returns a refusal that holds for the call of a, or else the approval that was asked for it.
 func (s *store) liveApproval(ctx context.Context, a Approval, now time.Time) (Approval, error) {
-	row := s.conn.QueryRowContext(ctx, "SELECT "+approvalColumns+` FROM approvals
-WHERE effect = ? AND expires > ? AND (state = 'declined' OR binding = ? AND state IN ('pending', 'approved'))
-ORDER BY state = 'declined' DESC, asked DESC LIMIT 1`, a.effect(), now.UnixMicro(), a.Binding())
-	found, err := scanApproval(row, now)
+	declined, err := queryApprovals(ctx, s.conn, now, "WHERE caller = ? AND state = 'declined' AND expires > ?", a.Caller, now.UnixMicro())
+	if err != nil {
+		return a, err
+	}
+	for _, d := range declined {
+		if a.comesTo(d) {
+			return d, nil
+		}
+	}
+	found, err := scanApproval(s.conn.QueryRowContext(ctx, "SELECT "+approvalColumns+` FROM approvals
+WHERE caller = ? AND binding = ? AND state IN ('pending', 'approved') AND expires > ?
+ORDER BY asked DESC LIMIT 1`, a.Caller, a.Binding(), now.UnixMicro()), now)
 	found.Fingerprint = a.Fingerprint
 	return found, err
 }
@@ -185,8 +201,8 @@ func (s *store) insertApproval(ctx context.Context, a Approval) error {
 	if err != nil {
 		return fmt.Errorf("approval: %w", err)
 	}
-	_, err = s.conn.ExecContext(ctx, "INSERT INTO approvals(binding, effect, "+approvalColumns+") VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, '', '')",
-		a.Binding(), a.effect(), a.ID, a.Caller, a.Client, a.Tool, a.RequestID, string(changes), a.Diff, a.State, a.Asked.UnixMicro(), a.Expires.UnixMicro())
+	_, err = s.conn.ExecContext(ctx, "INSERT INTO approvals(binding, "+approvalColumns+") VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, '', '')",
+		a.Binding(), a.ID, a.Caller, a.Client, a.Tool, a.RequestID, string(changes), a.Diff, a.State, a.Asked.UnixMicro(), a.Expires.UnixMicro())
 	return err
 }
 
@@ -232,9 +248,15 @@ func (l *Ledger) Approvals(ctx context.Context, f ApprovalFilter) ([]Approval, e
 }
 
 func (s *store) approvals(ctx context.Context, f ApprovalFilter, now time.Time) ([]Approval, error) {
-	rows, err := s.readers.QueryContext(ctx, "SELECT "+approvalColumns+` FROM approvals
-WHERE (?1 = '' OR state = ?1 AND (state = 'used' OR expires > ?2) OR ?1 = 'expired' AND state <> 'used' AND expires <= ?2) AND (?3 = '' OR caller = ?3)
+	return queryApprovals(ctx, s.readers, now, `WHERE (?1 = '' OR state = ?1 AND (state = 'used' OR expires > ?2) OR ?1 = 'expired' AND state <> 'used' AND expires <= ?2) AND (?3 = '' OR caller = ?3)
 ORDER BY asked DESC, id LIMIT ?4`, f.State, now.UnixMicro(), f.Caller, limitOf(f.Limit))
+}
+
+// queryApprovals returns the approvals of a query's end.
+func queryApprovals(ctx context.Context, from interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}, now time.Time, where string, args ...any) ([]Approval, error) {
+	rows, err := from.QueryContext(ctx, "SELECT "+approvalColumns+" FROM approvals "+where, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -323,9 +345,16 @@ func (l *Ledger) ReturnApproval(ctx context.Context, id string) error {
 }
 
 // CountQuestion notes that an open question is about to be put to a person by way of the client. It is false where that
-// was done most times already, or the question is not open.
+// was done most times already, where the question is not open, and where the person has said no or nothing to so many
+// others of the caller that further ones would only wear him down: those are left for him to look up.
 func (l *Ledger) CountQuestion(ctx context.Context, id string, most int) (bool, error) {
-	return l.stepApproval(ctx, "UPDATE approvals SET questions = questions + 1 WHERE id = ? AND state = 'pending' AND questions < ?", id, most)
+	now := l.clock()
+	return l.stepApproval(ctx, `UPDATE approvals SET questions = questions + 1
+WHERE id = ?1 AND state = 'pending' AND expires > ?2 AND questions < ?3 AND (
+	SELECT count(*) FROM approvals other
+	WHERE other.caller = approvals.caller AND other.id <> ?1 AND other.expires > ?2
+	AND (other.state = 'declined' OR other.state = 'pending' AND other.questions > 0 AND other.asked > ?4)
+) < ?5`, id, now.UnixMicro(), most, now.Add(-DeclinedTime).UnixMicro(), maxUnanswered)
 }
 
 func (l *Ledger) stepApproval(ctx context.Context, statement string, args ...any) (bool, error) {

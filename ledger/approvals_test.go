@@ -239,3 +239,62 @@ func TestProcessesShareTheKey(t *testing.T) {
 		t.Errorf("two state directories have one key (%v)", err)
 	}
 }
+
+// What was declined is not made as a part of more either; of a larger call that was declined a part is asked for anew.
+func TestDeclinedHoldsForMore(t *testing.T) {
+	now := time.UnixMicro(1_800_000_000_000_000)
+	l := bookAt(t, t.TempDir(), &now)
+	small, large := question("small", "2"), question("large", "2")
+	large.Changes = append(large.Changes, ApprovalChange{Kind: contract.ChangeCreate, Path: "b.md", After: "1", Asks: true})
+	decline := func(a Approval) {
+		t.Helper()
+		if _, err := l.Decide(t.Context(), openApproval(t, l, a).ID, Decision{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	decline(large)
+	if part := openApproval(t, l, small); part.State != ApprovalPending {
+		t.Errorf("a part of what was declined is %s", part.State)
+	}
+	decline(small)
+	other := question("other", "2")
+	other.Changes = append(other.Changes, ApprovalChange{Kind: contract.ChangeCreate, Path: "c.md", After: "1"})
+	if more := openApproval(t, l, other); more.State != ApprovalDeclined {
+		t.Errorf("more than what was declined is %s", more.State)
+	}
+	other.Caller = "http"
+	if more := openApproval(t, l, other); more.State != ApprovalPending {
+		t.Errorf("what another caller was declined is %s", more.State)
+	}
+}
+
+// After eight questions without a yes a person is left in peace for a while, unless he says yes.
+func TestNobodyIsWornDown(t *testing.T) {
+	now := time.UnixMicro(1_800_000_000_000_000)
+	l := bookAt(t, t.TempDir(), &now)
+	put := func(after string) (Approval, bool) {
+		t.Helper()
+		a := openApproval(t, l, question("f"+after, after))
+		may, err := l.CountQuestion(t.Context(), a.ID, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a, may
+	}
+	for i := range 3 * maxUnanswered {
+		a, may := put(strings.Repeat("x", i))
+		if want := i < maxUnanswered+maxUnanswered/2; may != want {
+			t.Fatalf("question %d is put: %v", i+1, may)
+		}
+		if i >= maxUnanswered {
+			continue
+		}
+		if _, err := l.Decide(t.Context(), a.ID, Decision{Approve: i%2 == 0}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	now = now.Add(DeclinedTime)
+	if _, may := put("later"); !may {
+		t.Error("after a while nobody is asked")
+	}
+}

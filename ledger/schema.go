@@ -11,13 +11,12 @@ const servedTable = "CREATE TABLE IF NOT EXISTS served(one INTEGER PRIMARY KEY C
 
 // approvalTables came later than the rest too. approvals has a row for each change that a person was or is to be asked
 // about; changes is JSON, times are microseconds since 1970, 0 where there is none. binding is what an approval is good
-// for, effect what a refusal holds for; see [Approval]. approval_key has one row, the key by which questions are known again
-// that went through a client's hands.
+// for; see [Approval]. approval_key has one row, the key by which questions are known again that went through a client's
+// hands.
 const approvalTables = `
 CREATE TABLE IF NOT EXISTS approvals(
 	id         TEXT PRIMARY KEY,
 	binding    TEXT NOT NULL,
-	effect     TEXT NOT NULL,
 	caller     TEXT NOT NULL,
 	client     TEXT NOT NULL,
 	tool       TEXT NOT NULL,
@@ -32,7 +31,6 @@ CREATE TABLE IF NOT EXISTS approvals(
 	decider    TEXT NOT NULL,
 	way        TEXT NOT NULL
 ) STRICT;
-CREATE INDEX IF NOT EXISTS approvals_by_effect ON approvals(effect);
 CREATE INDEX IF NOT EXISTS approvals_by_caller ON approvals(caller, state);
 CREATE TABLE IF NOT EXISTS approval_key(one INTEGER PRIMARY KEY CHECK(one = 1), key BLOB NOT NULL) STRICT;
 `
