@@ -186,7 +186,7 @@ func (g *Gate) put(ctx context.Context, k *call, a ledger.Approval) (ledger.Appr
 		return a, err
 	}
 	if answer == Dismissed {
-		return a, nil
+		return g.ledger.Approval(context.WithoutCancel(ctx), a.ID) // somebody may have answered by another way meanwhile
 	}
 	decided, err := g.ledger.Decide(context.WithoutCancel(ctx), a.ID, ledger.Decision{
 		Approve: answer == Approved, By: k.Client, Way: "asked by the client",
