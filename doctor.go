@@ -12,6 +12,7 @@ import (
 	"writ/contract"
 	"writ/ledger"
 	"writ/tools"
+	"writ/walls"
 )
 
 func newDoctor() *cobra.Command {
@@ -52,6 +53,7 @@ func (h *house) examine(ctx context.Context, out io.Writer) bool {
 	for i, err := range h.files.Health() {
 		report("root "+h.files.Mounts()[i], err, "open, and still where it was")
 	}
+	report("sandbox", nil, walls.Available().String()+", which `writ serve` raises around itself")
 	z := h.policy.Zones()
 	report("policy", nil, fmt.Sprintf("read %s; write %s; ask %s", globs(z.Read), globs(z.Write), globs(z.Ask)))
 	for _, t := range tools.All() {

@@ -17,6 +17,7 @@ import (
 // tools do not know policy, and only the server knows the protocol. Tests may import more.
 var rooms = map[string][]string{
 	"envelope":  {},
+	"walls":     {},
 	"contract":  {"envelope"},
 	"policy":    {"contract", "envelope"},
 	"workspace": {"contract", "envelope"},
@@ -27,7 +28,7 @@ var rooms = map[string][]string{
 	"gate":      {"tools", "checks", "notes", "workspace", "policy", "ledger", "contract", "envelope"},
 	"server":    {"gate", "tools", "contract", "envelope"},
 	"client":    {"gate", "tools", "contract", "envelope"},
-	".":         {"client", "server", "gate", "tools", "notes", "workspace", "policy", "ledger", "contract", "envelope"},
+	".":         {"client", "server", "gate", "tools", "notes", "workspace", "policy", "ledger", "contract", "envelope", "walls"},
 }
 
 // Packages that only some rooms may import, each with its reason.
@@ -39,9 +40,10 @@ var reserved = []struct {
 	{"github.com/mark3labs/mcp-go", []string{"server"}, "only the server knows the protocol's library"},
 	{"modernc.org/sqlite", []string{"ledger", "notes"}, "only the ledger and the notes index keep a database"},
 	{"os/exec", []string{"."}, "nothing starts a program, but for the client's own command that installs"},
+	{"github.com/landlock-lsm/go-landlock", []string{"walls"}, "only the walls speak to the kernel about this process"},
 	{"net", []string{"server"}, "only the server is on the network"},
 	{"unsafe", []string{"workspace"}, "only system calls need it"},
-	{"os", []string{".", "workspace", "ledger", "notes", "policy", "server", "client"}, "nothing but the workspace touches files under a root"},
+	{"os", []string{".", "walls", "workspace", "ledger", "notes", "policy", "server", "client"}, "nothing but the workspace touches files under a root"},
 }
 
 // Tools reach nothing but through what they are handed. Of io/fs they may have the types.

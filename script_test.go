@@ -95,6 +95,7 @@ type script struct {
 	client    *mcpClient // nil until the first call
 	answers   map[string]*answered
 	rewritten bool // a want was
+	process   bool // serve in a process of its own
 }
 
 func newScript(t *testing.T, tool string) *script {
@@ -241,6 +242,20 @@ func (s *script) start(policy []byte) {
 	} else {
 		o.policyFile = filepath.Join(s.base, "writ.yaml")
 		s.must(os.WriteFile(o.policyFile, policy, 0o644))
+	}
+	if s.process {
+		args := []string{"--tools", "all", "--state", o.state}
+		if policy == nil {
+			args = append(args, "--write", "**")
+		} else {
+			args = append(args, "--policy", o.policyFile)
+		}
+		s.client, _ = startProcess(s.T, append(args, s.root)...)
+		beside, err := o.open([]string{s.root}) // a person at the same change log
+		s.must(err)
+		s.Cleanup(func() { s.must(beside.close()) })
+		s.client.house = beside
+		return
 	}
 	s.client = startClient(s.T, o, s.root)
 }

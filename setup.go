@@ -22,6 +22,7 @@ import (
 	"writ/ledger"
 	"writ/policy"
 	"writ/tools"
+	"writ/walls"
 	"writ/workspace"
 )
 
@@ -54,6 +55,8 @@ type house struct {
 	gate   *gate.Gate
 	log    *slog.Logger
 	state  string
+	index  string      // the notes index; "" where there is none
+	walls  walls.Level // that were raised around this process
 
 	stopSettling func() // nil where nothing is settled in the background
 }
@@ -107,9 +110,10 @@ func (o *options) open(directories []string) (*house, error) {
 	if err != nil {
 		return nil, errors.Join(err, files.Close())
 	}
-	h := &house{policy: rules, files: files, ledger: book, log: log, state: state}
+	h := &house{policy: rules, files: files, ledger: book, log: log, state: state, index: o.indexFile(rules, files)}
 	h.gate = gate.New(gate.Options{
-		Policy: rules, Files: files, Ledger: book, Tools: chosen, Index: o.indexFile(rules, files), Log: log, KeepAlways: o.keepAlways,
+		Policy: rules, Files: files, Ledger: book, Tools: chosen, Index: h.index, Log: log, KeepAlways: o.keepAlways,
+		Sandbox: func() string { return h.walls.String() },
 	})
 	return h, nil
 }

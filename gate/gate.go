@@ -56,6 +56,8 @@ type Options struct {
 	// KeepAlways holds every answer against its contract. Without it, those of reads that were answered are taken on
 	// trust, since their shape is that of a Go type.
 	KeepAlways bool
+	// Sandbox names what the kernel keeps this process to; nil: nothing is known of it.
+	Sandbox func() string
 }
 
 // Gate carries calls through. It may be used from many goroutines.
@@ -75,16 +77,20 @@ type Gate struct {
 	clock     func() time.Time
 	log       *slog.Logger
 	always    bool
+	sandbox   func() string
 }
 
 // New returns a gate of those tools that the policy can ever allow.
 func New(o Options) *Gate {
 	g := &Gate{
 		policy: o.Policy, files: o.Files, ledger: o.Ledger, tools: map[string]*tools.Tool{}, inner: map[string]*tools.Tool{},
-		clock: o.Clock, log: o.Log, always: o.KeepAlways,
+		clock: o.Clock, log: o.Log, always: o.KeepAlways, sandbox: o.Sandbox,
 	}
 	if g.clock == nil {
 		g.clock = time.Now
+	}
+	if g.sandbox == nil {
+		g.sandbox = func() string { return "" }
 	}
 	if g.log == nil {
 		g.log = slog.New(slog.DiscardHandler)

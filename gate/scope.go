@@ -14,6 +14,7 @@ func (g *Gate) scope() tools.Scope {
 			FileBytes: l.FileBytes, ResultBytes: l.ResultBytes, CallMillis: l.CallTime.Milliseconds(),
 			Lines: l.PageLines, Entries: l.PageEntries, Matches: l.PageMatches, Notes: l.PageNotes,
 		},
-		Tools: g.names,
+		Tools:   g.names,
+		Sandbox: g.sandbox(),
 	}
 }

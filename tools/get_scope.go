@@ -13,6 +13,8 @@ type Scope struct {
 	Zones  ScopeZones  `json:"zones"`
 	Limits ScopeLimits `json:"limits"`
 	Tools  []string    `json:"tools"`
+
+	Sandbox string `json:"sandbox,omitempty" outline:"-" doc:"what the kernel keeps the server to, such as landlock-abi7; none where it does not"`
 }
 
 // ScopeZones are the globs of each zone. What is in none does not exist for the tools.

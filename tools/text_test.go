@@ -21,7 +21,7 @@ var ourWords = map[string]bool{
 	"written.change_id": true, "createDirectoryOut.change_id": true, "editItem.change_id": true, "applyEditsOut.change_id": true,
 	"applyEditsOut.artifact": true, "truncated.artifact": true, "listedChange.change_id": true, "listedChange.request_id": true, "listedChange.tool": true, "listedChange.batch": true,
 	"getOutcomeOut.tool": true, "readMediaOut.media_type": true, "searchNotesOut.tier": true, "Diagnosis.differs": true,
-	"Check.checker": true, "Check.status": true, "Check.reason": true,
+	"Check.checker": true, "Check.status": true, "Check.reason": true, "Scope.sandbox": true,
 }
 
 func TestEveryStringOfAnOutputIsKnown(t *testing.T) {
