@@ -3,13 +3,13 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -19,27 +19,22 @@ import (
 	"writ/ledger"
 )
 
-// crashTime is how long processes are killed for; WRIT_CRASH_SECONDS=600 go test -run Crash -timeout 0 . makes it longer.
-func crashTime(t *testing.T) time.Duration {
-	text := os.Getenv("WRIT_CRASH_SECONDS")
-	if text == "" {
-		return 5 * time.Second
-	}
-	seconds, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatalf("WRIT_CRASH_SECONDS: %v", err)
-	}
-	return time.Duration(seconds) * time.Second
-}
+var crashWrites = flag.Int("crash.writes", 0, "how many acknowledged changes TestCrash goes on for; 0: as many as come in five seconds")
 
 // TestCrash kills two servers that write to the same files, at any moment, the one while the other goes on. Then every
 // file must be what the log of changes says, the log must hold every change that was acknowledged, and nothing may be
 // left open or lying about.
 func TestCrash(t *testing.T) {
-	end := time.Now().Add(crashTime(t))
+	end := time.Now().Add(5 * time.Second)
 	c := newCrash(t)
+	goesOn := func() bool {
+		if *crashWrites > 0 {
+			return c.acknowledged < *crashWrites
+		}
+		return time.Now().Before(end)
+	}
 	rounds := 0
-	for ; time.Now().Before(end) && !t.Failed(); rounds++ {
+	for ; goesOn() && !t.Failed(); rounds++ {
 		c.round()
 		c.check()
 	}
@@ -84,9 +79,13 @@ func (c *crash) round() {
 		servers = append(servers, d)
 		done.Go(d.work)
 	}
-	time.Sleep(time.Duration(rand.Int64N(int64(400 * time.Millisecond))))
+	long := 200 * time.Millisecond
+	if *crashWrites > 0 {
+		long = time.Second
+	}
+	time.Sleep(rand.N(2 * long))
 	servers[0].kill()
-	time.Sleep(time.Duration(rand.Int64N(int64(200 * time.Millisecond))))
+	time.Sleep(rand.N(long))
 	servers[1].kill()
 	done.Wait()
 }
@@ -269,6 +268,7 @@ func (c *crash) check() {
 		c.Fatal(err)
 	}
 	c.checkAcknowledged(h, changes)
+	c.checkAudit(h, changes)
 	c.checkTree(replay(c.T, changes))
 	if v, err := h.ledger.Verify(c.Context()); err != nil || v.Bad != 0 {
 		c.Errorf("the audit is broken: %+v, %v", v, err)
@@ -291,6 +291,27 @@ func (c *crash) checkAcknowledged(h *house, changes []contract.Change) {
 		parts, err := h.ledger.Batch(c.Context(), id)
 		if err != nil || len(parts) == 0 {
 			c.Errorf("the change %s was acknowledged and is not in the log (%v)", id, err)
+		}
+	}
+}
+
+// checkAudit looks for the row of every call that changed something, whether it was answered or not.
+func (c *crash) checkAudit(h *house, changes []contract.Change) {
+	recorded := map[string]bool{}
+	err := h.ledger.Rows(c.Context(), ledger.RowFilter{}, func(line json.RawMessage) error {
+		var row struct {
+			RequestID string `json:"request_id"`
+		}
+		err := json.Unmarshal(line, &row)
+		recorded[row.RequestID] = true
+		return err
+	})
+	if err != nil {
+		c.Fatal(err)
+	}
+	for _, change := range changes {
+		if !recorded[change.RequestID] {
+			c.Errorf("the call %s, which changed %s, is not in the audit", change.RequestID, change.Path)
 		}
 	}
 }

@@ -104,7 +104,7 @@ func (w *changing) reset() {
 	for name, file := range map[string]struct {
 		text string
 		mode fs.FileMode
-	}{"a": {"one\ntwo\n", 0o644}, "d/b": {"\ufeffone\r\ntwo\r\n", 0o600}, "d/c": {"\x00\x01", 0o755}, "e": {"", 0o640}} {
+	}{"a": {"one\ntwo\n", 0o644}, "d/b": {"\ufeffone\r\ntwo\r\n", 0o600}, "d/c": {"\x00\x01", 0o755 | fs.ModeSetuid}, "e": {"", 0o640}} {
 		full := filepath.Join(w.root, name)
 		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
 			w.Fatal(err)

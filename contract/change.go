@@ -40,6 +40,9 @@ type Intent struct {
 	Before Version
 	After  Version
 	Mode   fs.FileMode // permission bits of the file before (of a create: after)
+	// Attributes are what a deleted file was beside its bytes, its mode included, in the form of who made the change; nil
+	// where there are none.
+	Attributes []byte
 	// Undo holds the bytes before, as the splices that turn the bytes after into them. Unused by move and mkdir; of a
 	// delete it is one splice that inserts everything.
 	Undo []Splice

@@ -78,7 +78,7 @@ func (l changeLog) Undo(ctx context.Context, changeID string) (tools.Undo, error
 
 func (l changeLog) undo(ctx context.Context, changeID string) (tools.Undo, error) {
 	change, u, err := l.ledger.Change(ctx, changeID)
-	return tools.Undo{Change: change, Splices: u.Splices, Mode: u.Mode, Directories: u.Directories}, err
+	return tools.Undo{Change: change, Splices: u.Splices, Former: workspace.Former{Mode: u.Mode, Attributes: u.Attributes}, Directories: u.Directories}, err
 }
 
 func all[T any](list []T, holds func(T) bool) bool {

@@ -89,6 +89,34 @@ func TestUndoDataGrowOld(t *testing.T) {
 	wantExpired(t, l, newest, false)
 }
 
+func TestAttributesGoWithTheUndoDataThatTheyCountAs(t *testing.T) {
+	l := openAt(t, filepath.Join(t.TempDir(), "state"), Options{Budget: Budget{Bytes: 5000}})
+	deletion := func() contract.Intent {
+		in := edit(t, "a", "1", "")
+		in.Kind, in.After, in.Attributes = contract.ChangeDelete, contract.Version{}, []byte(strings.Repeat("x", 2000))
+		return in
+	}
+	var ids []string
+	for range 4 {
+		ids = append(ids, done(t, l, deletion()))
+	}
+	tidied(t, l)
+	for i, id := range ids {
+		wantExpired(t, l, id, i < 2)
+	}
+	if _, u, err := l.Change(t.Context(), ids[3]); err != nil || len(u.Attributes) != 2000 {
+		t.Errorf("%d bytes of attributes, %v", len(u.Attributes), err)
+	}
+	var rows int
+	s, err := l.open(t.Context())
+	if err == nil {
+		err = s.readers.QueryRowContext(t.Context(), "SELECT count(*) FROM attributes").Scan(&rows)
+	}
+	if err != nil || rows != 2 {
+		t.Errorf("%d rows of attributes are kept, %v; want 2", rows, err)
+	}
+}
+
 func TestImagesGoWithTheLastRowThatNamesThem(t *testing.T) {
 	l := openAt(t, filepath.Join(t.TempDir(), "state"), Options{Budget: Budget{Bytes: 800_000}})
 	shared, other := strings.Repeat("x", 300_000), strings.Repeat("y", 300_000)

@@ -75,11 +75,22 @@ func (s *store) beginChange(now time.Time, in contract.Intent) (int64, error) {
 		return 0, err
 	}
 	s.tidying.count(row.size)
-	switch in.Kind {
-	case contract.ChangeEdit, contract.ChangeCreate, contract.ChangeDelete: // those that settleByLog knows
-		s.queue.letWait(id)
+	if e := endingOf(in); e != endPrompt {
+		s.queue.expect(id, e)
 	}
 	return id, nil
+}
+
+// endingOf says how soon the end of a change must be on record. That of a file's bytes may wait, since the disk tells of it
+// (see [store.settleByLog]). What undoes a change may take away directories next, and then the disk tells nothing.
+func endingOf(in contract.Intent) ending {
+	switch undoes := in.Reverts != ""; {
+	case in.Kind == contract.ChangeEdit, in.Kind == contract.ChangeCreate, in.Kind == contract.ChangeDelete && !undoes:
+		return endLater
+	case undoes:
+		return endDurable
+	}
+	return endPrompt
 }
 
 func (s *store) insert(now time.Time, in contract.Intent, row packed) (id int64, err error) {
@@ -106,10 +117,10 @@ func (s *store) insertRow(now time.Time, in contract.Intent, row packed) (int64,
 	}
 	values := []any{proposeID(now), s.process.id, now.UnixMicro(), in.RequestID, in.Tool, in.Caller, in.Fingerprint,
 		string(in.Kind), in.Path.String(), in.To.String(), in.Before.String(), in.After.String(), int64(in.Mode), directories,
-		in.Temp, batch, reverts, row.size, nullIfEmpty(row.image), in.Kind == contract.ChangeBatch, row.splices}
+		in.Temp, batch, reverts, row.size + int64(len(in.Attributes)), nullIfEmpty(row.image), in.Kind == contract.ChangeBatch, row.splices}
 	id, err := insertWith(s.insertChange, values)
 	if err != nil || id != 0 {
-		return id, err
+		return id, cmp.Or(err, s.keepAttributes(id, in.Attributes))
 	}
 	if interrupted, err := s.interrupted(context.Background(), in.Path, in.To); interrupted || err != nil {
 		return 0, cmp.Or(err, contract.ErrInterrupted)
@@ -118,7 +129,15 @@ func (s *store) insertRow(now time.Time, in contract.Intent, row packed) (int64,
 	if id, err = insertWith(s.insertChange, values); id == 0 && err == nil {
 		err = contract.ErrInterrupted // by a batch that began just now
 	}
-	return id, err
+	return id, cmp.Or(err, s.keepAttributes(id, in.Attributes))
+}
+
+func (s *store) keepAttributes(id int64, packed []byte) error {
+	if len(packed) == 0 || id == 0 {
+		return nil
+	}
+	_, err := s.conn.ExecContext(context.Background(), "INSERT INTO attributes VALUES(?, ?)", id, packed)
+	return err
 }
 
 // evenIfOthers is the index of ?20 among the values of insertChange.
@@ -159,9 +178,9 @@ func (s *store) healWAL() {
 // End records what became of a change. It outlives the end of ctx, since the change is made by now. A change that has an
 // outcome keeps it.
 //
-// That of a file's bytes is written with the next row, which is that of its call, and before any question is answered. It
-// can be lost with the process until then; what became of the change is told by the disk, or by the next change there:
-// see [store.settleByLog].
+// That of a file's bytes is mostly written with the next row, which is that of its call, and before any question is
+// answered. It can be lost with the process until then; what became of the change is told by the disk, or by the next
+// change there: see [store.settleByLog] and [endingOf].
 func (l *Ledger) End(ctx context.Context, changeID string, o contract.Outcome) error {
 	id, err := parseName(changeID)
 	if err != nil {
@@ -171,11 +190,16 @@ func (l *Ledger) End(ctx context.Context, changeID string, o contract.Outcome) e
 	if err != nil {
 		return err
 	}
-	if s.queue.mayWait(id) && o == contract.OutcomeDone {
+	e := s.queue.ending(id)
+	if e == endLater && o == contract.OutcomeDone {
 		s.later(func() error { return s.settleRow(id, o) })
 		return nil
 	}
-	if err := s.settle(id, o); err != nil {
+	err = s.settle(id, o)
+	if err == nil && e == endDurable {
+		err = s.wal.wait()
+	}
+	if err != nil {
 		return l.fail(s, err)
 	}
 	return nil

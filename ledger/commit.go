@@ -28,8 +28,8 @@ var errNotCarriedOut = errors.New("the write was given up")
 type queue struct {
 	mu      sync.Mutex
 	waiting []*task
-	timer   *time.Timer    // runs while a write waits that nobody waits for
-	patient map[int64]bool // changes under way whose end may be left for later
+	timer   *time.Timer      // runs while a write waits that nobody waits for
+	endings map[int64]ending // of changes under way; endPrompt is left out
 }
 
 func (q *queue) add(t *task) {
@@ -60,23 +60,32 @@ func (q *queue) take() []*task {
 	return tasks
 }
 
-// letWait tells that the end of a change may be left for later.
-func (q *queue) letWait(id int64) {
+// ending says how soon the end of a change must be on record.
+type ending int
+
+const (
+	endPrompt  ending = iota // when End returns
+	endLater                 // with the next row
+	endDurable               // when End returns, and a power cut can't take it back
+)
+
+// expect tells how the end of a change is to be recorded.
+func (q *queue) expect(id int64, e ending) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.patient == nil {
-		q.patient = map[int64]bool{}
+	if q.endings == nil {
+		q.endings = map[int64]ending{}
 	}
-	q.patient[id] = true
+	q.endings[id] = e
 }
 
-// mayWait tells whether the end of a change, which has come, may be left for later.
-func (q *queue) mayWait(id int64) bool {
+// ending returns how the end of a change, which has come, is to be recorded.
+func (q *queue) ending(id int64) ending {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	patient := q.patient[id]
-	delete(q.patient, id)
-	return patient
+	e := q.endings[id]
+	delete(q.endings, id)
+	return e
 }
 
 func (q *queue) isEmpty() bool {
@@ -105,7 +114,7 @@ func (s *store) await(t *task) error {
 	s.write.Lock()
 	defer s.write.Unlock()
 	if !t.done {
-		s.carryOut(s.queue.take())
+		_ = s.carryOut(s.queue.take()) // each task has its own error
 	}
 	return t.err
 }

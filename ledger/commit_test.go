@@ -1,8 +1,10 @@
 package ledger
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
 	"sync"
@@ -111,5 +113,35 @@ func TestTheNextChangeTellsWhatBecameOfOneThatWasCutShort(t *testing.T) {
 				t.Errorf("outcome %q, error %v; want %q", outcome, err, next.want)
 			}
 		})
+	}
+}
+
+// What is undone may lose its directory next, and then the disk does not tell what became of it.
+func TestTheEndOfAnUndoingDoesNotWait(t *testing.T) {
+	l := openNew(t)
+	create := edit(t, "a", "", "1")
+	create.Kind, create.Before = contract.ChangeCreate, contract.Version{}
+	made := done(t, l, create)
+	undo := edit(t, "a", "1", "")
+	undo.Kind, undo.After, undo.Reverts = contract.ChangeDelete, contract.Version{}, made
+	id := begin(t, l, undo)
+	s, err := l.open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	flushes := 0
+	s.wal.flush = func(f *os.File) error {
+		flushes++
+		return flushData(f)
+	}
+	if err := l.End(t.Context(), id, contract.OutcomeDone); err != nil {
+		t.Fatal(err)
+	}
+	var outcome sql.NullString
+	if err := s.readers.QueryRowContext(t.Context(), "SELECT outcome FROM changes WHERE request_id = 'req_a' AND kind = 'delete'").Scan(&outcome); err != nil || outcome.String != "succeeded" {
+		t.Errorf("the outcome on record is %v, %v", outcome, err)
+	}
+	if flushes != 1 {
+		t.Errorf("%d flushes, want 1", flushes)
 	}
 }

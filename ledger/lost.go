@@ -65,9 +65,10 @@ func (l *Ledger) lostRow(id string, record contract.CallRecord, changes []contra
 	return row
 }
 
+// selectLost passes over the heads of batches: a batch of changes that stand alone has one before it has changed anything.
 const selectLost = `
 SELECT DISTINCT request_id, process FROM changes
-WHERE id > coalesce((SELECT id FROM changes ORDER BY id DESC LIMIT 1 OFFSET ?), 0) AND request_id <> ''
+WHERE id > coalesce((SELECT id FROM changes ORDER BY id DESC LIMIT 1 OFFSET ?), 0) AND request_id <> '' AND kind <> 'batch'
 	AND NOT EXISTS (SELECT 1 FROM calls WHERE calls.request_id = changes.request_id)
 	AND NOT EXISTS (SELECT 1 FROM changes AS other WHERE other.request_id = changes.request_id AND other.outcome IS NULL)
 ORDER BY id`

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"writ/contract"
 	"writ/envelope"
 )
 
@@ -36,6 +37,25 @@ func TestLostCallsAreRecorded(t *testing.T) {
 	}
 	if v, err := second.Verify(t.Context()); err != nil || v.Bad != 0 || v.Rows != 1 {
 		t.Errorf("the audit is %+v, %v", v, err)
+	}
+}
+
+// A batch that ended with its process before its first change is no call that changed something.
+func TestBatchCutShortBeforeItsFirstChangeIsNoLostCall(t *testing.T) {
+	state := filepath.Join(t.TempDir(), "state")
+	first := openAt(t, state, Options{})
+	if _, err := first.OpenBatch(t.Context(), contract.Batch{Origin: contract.Origin{RequestID: "req_none", Tool: "apply_edits"}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	second := openAt(t, state, Options{})
+	if err := second.RecordLost(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if got := rowsOf(t, second); len(got) != 0 {
+		t.Errorf("rows are %+v", got)
 	}
 }
 

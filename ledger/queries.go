@@ -196,16 +196,16 @@ func (s *store) change(ctx context.Context, id int64) (contract.Change, Undo, er
 
 func (s *store) undo(ctx context.Context, id int64) (Undo, error) {
 	var mode uint32
-	var directories, list []byte
+	var directories, list, attributes []byte
 	var image string
-	row := s.readers.QueryRowContext(ctx, "SELECT mode, directories, ifnull(image, ''), undo FROM changes WHERE id = ?", id)
-	if err := row.Scan(&mode, &directories, &image, &list); err != nil {
+	row := s.readers.QueryRowContext(ctx, "SELECT mode, directories, ifnull(image, ''), undo, (SELECT packed FROM attributes WHERE change = id) FROM changes WHERE id = ?", id)
+	if err := row.Scan(&mode, &directories, &image, &list, &attributes); err != nil {
 		return Undo{}, err
 	}
 	if list == nil {
 		return Undo{}, expired(nameOf(id))
 	}
-	u := Undo{Mode: fs.FileMode(mode)}
+	u := Undo{Mode: fs.FileMode(mode), Attributes: attributes}
 	var err error
 	if u.Directories, err = unpackPaths(directories); err != nil {
 		return Undo{}, err

@@ -7,7 +7,11 @@ const (
 	schemaVersion = 1
 )
 
-const servedTable = "CREATE TABLE IF NOT EXISTS served(one INTEGER PRIMARY KEY CHECK(one = 1), roots TEXT NOT NULL) STRICT;"
+// What came later than the rest is made by the first that looks for it.
+const (
+	servedTable     = "CREATE TABLE IF NOT EXISTS served(one INTEGER PRIMARY KEY CHECK(one = 1), roots TEXT NOT NULL) STRICT;"
+	attributesTable = "CREATE TABLE IF NOT EXISTS attributes(change INTEGER PRIMARY KEY, packed BLOB NOT NULL) STRICT;"
+)
 
 // approvalTables came later than the rest too. approvals has a row for each change that a person was or is to be asked
 // about; changes is JSON, times are microseconds since 1970, 0 where there is none. binding is what an approval is good
@@ -46,12 +50,13 @@ CREATE TABLE IF NOT EXISTS approval_key(one INTEGER PRIMARY KEY CHECK(one = 1), 
 //
 // kept has one row: undo data of changes up to id through are dropped.
 //
-// served names the roots that the paths are in, once a process has said which; see [Options]. It came later than the rest,
-// and is made by the first that looks for it.
+// served names the roots that the paths are in, once a process has said which; see [Options].
+//
+// attributes holds what deleted files were beside their bytes. They count as undo data and go with them.
 //
 // calls.line is the audit row, byte for byte as it is exported, and hash its SHA-256. head has one row, the last call's
 // number and hash, so that rows missing at the end are noticed too.
-const schema = servedTable + approvalTables + `
+const schema = servedTable + attributesTable + approvalTables + `
 CREATE TABLE changes(
 	id          INTEGER PRIMARY KEY,
 	batch       INTEGER,

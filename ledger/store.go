@@ -184,6 +184,9 @@ func (s *store) prepare(database string, o opening) error {
 			return err
 		}
 	}
+	if _, err := s.conn.ExecContext(context.Background(), attributesTable); err != nil {
+		return err
+	}
 	if err := s.belongTo(o.roots); err != nil {
 		return err
 	}

@@ -197,6 +197,9 @@ func (s *store) drop(e expirable) error {
 		if err != nil {
 			return err
 		}
+		if _, err := s.conn.ExecContext(ctx, "DELETE FROM attributes WHERE change > ? AND change <= ?", e.from, e.through); err != nil {
+			return err
+		}
 		if _, err := s.conn.ExecContext(ctx, "UPDATE kept SET through = max(through, ?)", e.through); err != nil {
 			return err
 		}

@@ -15,6 +15,8 @@ type Undo struct {
 	Splices []contract.Splice
 	// Mode holds the permission bits of the file before the change; of a create those after it.
 	Mode fs.FileMode
+	// Attributes are what a deleted file was beside its bytes, as the intent had them; nil where nothing is known.
+	Attributes []byte
 	// Directories are those that the change made on its way, outermost first.
 	Directories []contract.Path
 }

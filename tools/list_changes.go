@@ -2,11 +2,11 @@ package tools
 
 import (
 	"context"
-	"io/fs"
 	"time"
 
 	"writ/contract"
 	"writ/envelope"
+	"writ/workspace"
 )
 
 // ChangeLog is the memory of what was done.
@@ -25,8 +25,8 @@ type Undo struct {
 	Change contract.Change
 	// Splices turn the bytes after the change into those before it.
 	Splices []contract.Splice
-	// Mode holds the permission bits of the file before the change.
-	Mode fs.FileMode
+	// Former is what the file was beside its bytes before the change.
+	Former workspace.Former
 	// Directories are those that the change made or took away, outermost first.
 	Directories []contract.Path
 	// Parts are the changes of a batch, which has nothing else.

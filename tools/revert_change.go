@@ -95,7 +95,7 @@ func (r reverting) change(ctx context.Context) (workspace.Written, error) {
 	case contract.ChangeDelete:
 		data := workspace.ApplySplices(nil, r.Splices)
 		r.out.showChange(r.w.Reader.Files, c.Path, nil, data)
-		return r.files.Restore(ctx, c.Path, data, r.Mode)
+		return r.files.Restore(ctx, c.Path, data, r.Former)
 	case contract.ChangeMkdir:
 		return r.files.RemoveDirectories(ctx, r.Directories)
 	case contract.ChangeRmdir:

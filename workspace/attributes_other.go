@@ -1,5 +1,7 @@
-//go:build !linux && !darwin
+//go:build !linux && !darwin && !windows
 
 package workspace
 
-func carryAttributes(_, _ int, _ bool) ([]string, error) { return nil, nil }
+func extendedOf(int) ([]extended, []string, error) { return nil, nil, nil }
+
+func (a *attributes) giveExtended(int, bool) ([]string, error) { return nil, nil }

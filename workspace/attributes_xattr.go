@@ -4,35 +4,56 @@ package workspace
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
 )
 
-// carryAttributes gives a new file the extended attributes of another, and tells which may not be given. An access list
-// must be, and means something else where the file's group is another one.
-func carryAttributes(from, to int, sameGroup bool) (lost []string, err error) {
-	names, err := attributeNames(from)
+// extendedOf returns the extended attributes of a file, and the names of those that may not be read.
+func extendedOf(f int) (list []extended, unread []string, err error) {
+	names, err := attributeNames(f)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, name := range names {
-		isList := strings.HasPrefix(name, "system.")
-		if isList && !sameGroup {
+		value, err := attribute(f, name)
+		switch {
+		case err == nil:
+			list = append(list, extended{[]byte(name), value})
+		case !isNoAttribute(err):
+			unread = append(unread, name)
+		}
+	}
+	return list, unread, nil
+}
+
+// giveExtended gives a new file the extended attributes, and tells which it may not have. An access list it must have,
+// and that means something else where the file's group is another one.
+func (a *attributes) giveExtended(to int, sameGroup bool) (lost []string, err error) {
+	if slices.ContainsFunc(a.Unread, isAccessList) {
+		return nil, errAccessList
+	}
+	lost = slices.Clone(a.Unread)
+	for _, x := range a.Extended {
+		name := string(x.Name)
+		if isAccessList(name) && !sameGroup {
 			return nil, errAccessList
 		}
-		carried, err := carryAttribute(from, to, name)
+		given, err := giveAttribute(to, name, x.Value)
 		switch {
 		case err != nil:
 			return nil, err
-		case !carried && isList:
+		case !given && isAccessList(name):
 			return nil, errAccessList
-		case !carried:
+		case !given:
 			lost = append(lost, name)
 		}
 	}
 	return lost, nil
 }
+
+func isAccessList(name string) bool { return strings.HasPrefix(name, "system.") }
 
 func attributeNames(f int) ([]string, error) {
 	size, err := unix.Flistxattr(f, nil)
@@ -49,12 +70,8 @@ func attributeNames(f int) ([]string, error) {
 	return strings.Split(strings.TrimSuffix(string(list[:size]), "\x00"), "\x00"), nil
 }
 
-// carryAttribute tells whether the new file has the attribute now.
-func carryAttribute(from, to int, name string) (bool, error) {
-	value, err := attribute(from, name)
-	if err != nil {
-		return isNoAttribute(err), nil // one that may not be read may not be given either
-	}
+// giveAttribute tells whether the new file has the attribute now.
+func giveAttribute(to int, name string, value []byte) (bool, error) {
 	switch err := unix.Fsetxattr(to, name, value, 0); err {
 	case nil:
 		return true, nil

@@ -44,6 +44,7 @@ type creation struct {
 	site    *site
 	content pieces
 	mode    *fs.FileMode // nil: that of any new file
+	like    *attributes  // nil: those of any new file
 	staged  *staged
 	change  *change
 	result  Written
@@ -64,7 +65,11 @@ func (c *creation) write() error {
 			return fault(err, c.site.quoted())
 		}
 	}
-	c.staged.write(c.content, nil)
+	if c.like == nil {
+		c.staged.write(c.content, nil)
+	} else {
+		c.staged.write(c.content, c.like)
+	}
 	return nil
 }
 
@@ -128,6 +133,9 @@ func (c *creation) place(ctx context.Context) error {
 	}
 	c.change.end(contract.OutcomeDone)
 	c.result.Changed, c.result.ChangeID, c.result.Directories = envelope.Yes, c.change.id, s.madeHere()
+	if len(c.staged.notKept) > 0 {
+		c.result.Warnings = append(c.result.Warnings, factsLost(s.quoted(), c.staged.notKept))
+	}
 	return nil
 }
 

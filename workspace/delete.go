@@ -26,9 +26,17 @@ func (w Writer) deleteOnce(ctx context.Context, p contract.Path, observed contra
 		return Written{}, err
 	}
 	defer t.close()
+	a, err := attributesOf(t.f)
+	if err != nil {
+		return Written{}, fault(err, t.quoted())
+	}
+	attributes, err := a.pack()
+	if err != nil {
+		return Written{}, err
+	}
 	temp := tempName()
 	in := contract.Intent{
-		Kind: contract.ChangeDelete, Path: t.place, Before: t.version(), Mode: t.fact.Mode().Perm(),
+		Kind: contract.ChangeDelete, Path: t.place, Before: t.version(), Mode: t.fact.Mode().Perm(), Attributes: attributes,
 		Undo: []contract.Splice{{New: t.data}}, Temp: temp,
 	}
 	if w.rehearses() {

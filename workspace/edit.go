@@ -233,9 +233,9 @@ func (s *staged) begin(mode fs.FileMode) (err error) {
 	return err
 }
 
-// write begins to write the content, make the file like the one that like stands for (nil: like a new one), make both
+// write begins to write the content, make the file like what it should be like (nil: like any new one), make both
 // durable and read the content back. The flush runs beside that of the intent, which halves the time that the two take.
-func (s *staged) write(content pieces, like *os.File) {
+func (s *staged) write(content pieces, like model) {
 	s.written = make(chan error, 1)
 	if content.size() >= worthAnotherCPU {
 		go func() { s.written <- s.fillAndFlush(content, like) }()
@@ -251,7 +251,7 @@ func (s *staged) write(content pieces, like *os.File) {
 // worthAnotherCPU is the size from which writing a file beside hashing it pays.
 const worthAnotherCPU = 256 << 10
 
-func (s *staged) fill(content pieces, like *os.File) error {
+func (s *staged) fill(content pieces, like model) error {
 	if err := content.writeTo(s.f); err != nil {
 		return err
 	}
@@ -259,11 +259,11 @@ func (s *staged) fill(content pieces, like *os.File) error {
 		return nil
 	}
 	var err error
-	s.notKept, err = carryOver(like, s.f)
+	s.notKept, err = like.give(s.f)
 	return err
 }
 
-func (s *staged) fillAndFlush(content pieces, like *os.File) error {
+func (s *staged) fillAndFlush(content pieces, like model) error {
 	if err := s.fill(content, like); err != nil {
 		return err
 	}

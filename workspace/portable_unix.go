@@ -106,32 +106,38 @@ func linkCount(info fs.FileInfo) uint64 {
 	return linkCountNative(info)
 }
 
-// carryOver gives a new file the owner, mode and extended attributes of another; access lists are among the latter on
-// Linux. It tells what may not be given. An owner that may not be given is left, and then the bits that would lend his
-// rights, or those of his group, to somebody else are left too. Without its access list a file could be open to more
-// than it was, so that is an error.
-func carryOver(from, to *os.File) (lost []string, err error) {
+// attributesOf returns what a file is beside its bytes.
+func attributesOf(f *os.File) (*attributes, error) {
 	var st unix.Stat_t
-	if err := unix.Fstat(int(from.Fd()), &st); err != nil {
+	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
 		return nil, err
 	}
-	mode := uint32(st.Mode) & 0o7777
-	groupKept := true
-	if err := unix.Fchown(int(to.Fd()), int(st.Uid), int(st.Gid)); err != nil {
+	a := &attributes{UID: st.Uid, GID: st.Gid, Mode: uint32(st.Mode) & 0o7777}
+	var err error
+	a.Extended, a.Unread, err = extendedOf(int(f.Fd()))
+	return a, err
+}
+
+// give gives a new file these attributes, and tells which it may not have. An owner that may not be given is left, and
+// then the bits that would lend his rights, or those of his group, to somebody else are left too. Without its access list
+// a file could be open to more than it was, so that is an error.
+func (a *attributes) give(to *os.File) (lost []string, err error) {
+	mode, groupKept := a.Mode, true
+	if err := unix.Fchown(int(to.Fd()), int(a.UID), int(a.GID)); err != nil {
 		if err != unix.EPERM {
 			return nil, err
 		}
-		if groupKept = unix.Fchown(int(to.Fd()), -1, int(st.Gid)) == nil; !groupKept {
+		if groupKept = unix.Fchown(int(to.Fd()), -1, int(a.GID)) == nil; !groupKept {
 			mode = withoutGroup(mode)
 		}
 		mode &^= unix.S_ISUID
-		lost = lostOwner(to, &st)
+		lost = a.lostOwner(to)
 	}
 	if err := unix.Fchmod(int(to.Fd()), mode); err != nil {
 		return nil, err
 	}
-	attributes, err := carryAttributes(int(from.Fd()), int(to.Fd()), groupKept)
-	return append(lost, attributes...), err
+	extended, err := a.giveExtended(int(to.Fd()), groupKept)
+	return append(lost, extended...), err
 }
 
 // withoutGroup returns a mode that gives a group no more than everybody.
@@ -141,12 +147,12 @@ func withoutGroup(mode uint32) uint32 {
 }
 
 // lostOwner tells which of the two owners a file did not get.
-func lostOwner(f *os.File, want *unix.Stat_t) (lost []string) {
+func (a *attributes) lostOwner(f *os.File) (lost []string) {
 	var got unix.Stat_t
-	if unix.Fstat(int(f.Fd()), &got) != nil || got.Uid != want.Uid {
+	if unix.Fstat(int(f.Fd()), &got) != nil || got.Uid != a.UID {
 		lost = append(lost, "owner")
 	}
-	if got.Gid != want.Gid {
+	if got.Gid != a.GID {
 		lost = append(lost, "group")
 	}
 	return lost

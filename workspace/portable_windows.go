@@ -42,7 +42,9 @@ func directoryIdentity(d *portableDir) (string, error) {
 // linkCount is not told by a look at a file.
 func linkCount(fs.FileInfo) uint64 { return 1 }
 
-// carryOver does nothing: a new file inherits the access list of its directory.
-func carryOver(_, _ *os.File) ([]string, error) { return nil, nil }
+// attributesOf returns none: a new file inherits the access list of its directory.
+func attributesOf(*os.File) (*attributes, error) { return nil, nil }
+
+func (a *attributes) give(*os.File) ([]string, error) { return nil, nil }
 
 func exchangeEntries(*os.File, string, string) error { return errNoExchange }

@@ -122,7 +122,7 @@ func (r *replacement) stage() (err error) {
 		return stageFault(err, t.quoted())
 	}
 	if r.staged.begun() {
-		r.staged.write(r.content, t.f)
+		r.staged.write(r.content, modelFile{t.f})
 	}
 	return nil
 }
@@ -179,7 +179,7 @@ func (r *replacement) ready(ctx context.Context) error {
 		if err := s.begin(0o600); err != nil {
 			return stageFault(err, t.quoted())
 		}
-		s.write(r.content, t.f)
+		s.write(r.content, modelFile{t.f})
 	}
 	if err := s.wait(); err != nil {
 		return stageFault(err, t.quoted())

@@ -3,7 +3,7 @@ package workspace
 import (
 	"context"
 	"errors"
-	"io"
+	"fmt"
 	"io/fs"
 	"slices"
 
@@ -11,31 +11,44 @@ import (
 	"writ/envelope"
 )
 
-// Restore makes a file as [Writer.Create] does, with the given permission bits whatever the umask says.
-func (w Writer) Restore(ctx context.Context, p contract.Path, data []byte, mode fs.FileMode) (Written, error) {
-	return w.create(ctx, p, creation{content: pieces{data}, mode: &mode})
+// Former is what a deleted file was beside its bytes.
+type Former struct {
+	Mode       fs.FileMode // permission bits
+	Attributes []byte      // as the intent of the deletion has them; nil: the mode is all that is known
 }
 
-// RemoveEmpty removes those of the directories, given outermost first, that are empty or become so by this. It is for
-// directories that a change of ours made on its way: what can't be removed stays, and nobody is told.
-func (w Writer) RemoveEmpty(ctx context.Context, directories []contract.Path) {
-	for _, p := range slices.Backward(directories) {
-		if err := w.removeEmpty(ctx, p); err != nil && envelope.CodeOf(err) != envelope.PathNotFound && !errors.Is(err, fs.ErrNotExist) {
-			return
-		}
-	}
-}
-
-func (w Writer) removeEmpty(ctx context.Context, p contract.Path) error {
-	at, err := w.w.openDirectoryEntry(ctx, p)
+// Restore makes a file as [Writer.Create] does, with the attributes of the former one whatever the umask says. Those
+// that the operating system does not let it have are told in a warning.
+func (w Writer) Restore(ctx context.Context, p contract.Path, data []byte, was Former) (Written, error) {
+	like, err := unpackAttributes(was.Attributes)
 	if err != nil {
-		return err
+		return Written{}, fmt.Errorf("stored attributes: %w", err)
 	}
-	defer at.dir.Close()
-	if err := at.dir.rmdir(at.leaf); err != nil {
-		return err
+	return w.create(ctx, p, creation{content: pieces{data}, mode: &was.Mode, like: like})
+}
+
+// RemoveEmpty removes those of the directories, given outermost first and each in the one before, that are empty or
+// become so by this. It is for directories that a change of ours made on its way: what can't be removed stays, and nobody
+// is told.
+func (w Writer) RemoveEmpty(ctx context.Context, directories []contract.Path) {
+	if len(directories) == 0 {
+		return
 	}
-	return at.dir.sync()
+	c, err := w.w.openChain(ctx, directories)
+	if err != nil {
+		return
+	}
+	defer c.close()
+	top := len(c.names)
+	for i, name := range slices.Backward(c.names) {
+		if err := c.holders[i].rmdir(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		top = i
+	}
+	if top < len(c.names) {
+		_ = c.holders[top].sync()
+	}
 }
 
 // openDirectoryEntry returns the place of a directory that no link leads to. The guard is not asked: the directory was
@@ -71,10 +84,13 @@ func (w Writer) removeDirectoriesOnce(ctx context.Context, directories []contrac
 	if err := w.Judge(Write, last); err != nil {
 		return Written{}, err
 	}
-	for i, p := range directories {
-		if err := w.holdsOnly(ctx, p, directories[i+1:]); err != nil {
-			return Written{}, err
-		}
+	chain, err := w.w.openChain(ctx, directories)
+	if err != nil {
+		return Written{}, err
+	}
+	defer chain.close()
+	if err := chain.holdNothingElse(directories); err != nil {
+		return Written{}, err
 	}
 	in := contract.Intent{Kind: contract.ChangeRmdir, Path: last, Directories: directories}
 	if w.rehearses() {
@@ -85,36 +101,17 @@ func (w Writer) removeDirectoriesOnce(ctx context.Context, directories []contrac
 		return Written{}, err
 	}
 	for i, p := range slices.Backward(directories) {
-		if err := w.removeEmpty(ctx, p); err != nil {
+		if err := chain.holders[i].rmdir(chain.names[i]); err != nil {
 			return Written{}, w.remake(ctx, directories[i+1:], c, fault(err, contract.Quote(p.String())))
 		}
+	}
+	if err := chain.holders[0].sync(); err != nil {
+		return Written{}, w.remake(ctx, directories, c, fault(err, contract.Quote(directories[0].String())))
 	}
 	c.end(contract.OutcomeDone)
 	return Written{
 		Path: last, Resolved: last, ChangeID: c.id, Changed: envelope.Yes, Directories: slices.Clone(directories),
 	}, nil
-}
-
-// holdsOnly returns an error unless the directory p holds just the first of the others, or nothing where there is none.
-func (w Writer) holdsOnly(ctx context.Context, p contract.Path, others []contract.Path) error {
-	at, err := w.w.openDirectoryEntry(ctx, p)
-	if err != nil {
-		return err
-	}
-	defer at.dir.Close()
-	d, err := at.dir.openDir(at.leaf)
-	if err != nil {
-		return fault(err, contract.Quote(p.String()))
-	}
-	defer d.Close()
-	entries, err := d.handle().ReadDir(2)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return fault(err, contract.Quote(p.String()))
-	}
-	if len(entries) == 0 && len(others) == 0 || len(entries) == 1 && len(others) > 0 && entries[0].Name() == others[0].Base() {
-		return nil
-	}
-	return &Conflict{Cause: envelope.Errorf(envelope.NotEmpty, "%s is not empty.", contract.Quote(p.String()))}
 }
 
 // remake makes directories again that were removed, and ends the change that failed with err.

@@ -1,9 +1,12 @@
 package workspace
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
 
 	"writ/contract"
@@ -15,7 +18,7 @@ func TestRestoreKeepsTheMode(t *testing.T) {
 		b := newBench(t, portable, map[string]string{"d/x": ""})
 		for _, mode := range []os.FileMode{0o750, 0o600, 0o666, 0o444} {
 			name := "d/new/f" + mode.String()
-			if _, err := b.Restore(context.Background(), path(t, name), []byte("text"), mode); err != nil {
+			if _, err := b.Restore(context.Background(), path(t, name), []byte("text"), Former{Mode: mode}); err != nil {
 				t.Fatal(err)
 			}
 			info, err := os.Stat(filepath.Join(b.root, name))
@@ -23,9 +26,86 @@ func TestRestoreKeepsTheMode(t *testing.T) {
 				t.Errorf("got %v %q, %v, want %v", info.Mode(), b.onDisk(name), err, mode)
 			}
 		}
-		_, err := b.Restore(context.Background(), path(t, "d/x"), []byte("text"), 0o644)
+		_, err := b.Restore(context.Background(), path(t, "d/x"), []byte("text"), Former{Mode: 0o644})
 		if envelope.CodeOf(err) != envelope.AlreadyExists || b.onDisk("d/x") != "" {
 			t.Errorf("a place that is taken: %v", err)
+		}
+		b.wantTidy()
+	})
+}
+
+// What a file was beside its bytes comes back with it.
+func TestRestoreKeepsTheAttributes(t *testing.T) {
+	forms(t, func(t *testing.T, portable bool) {
+		for size, data := range map[string][]byte{"small": []byte("text"), "large": bytes.Repeat([]byte("text"), 1<<18)} {
+			b := newBench(t, portable, map[string]string{"d/f": string(data)})
+			name := filepath.Join(b.root, "d/f")
+			mode := os.FileMode(0o750)
+			if runtime.GOOS != "windows" {
+				mode |= os.ModeSetuid
+			}
+			if os.Getuid() == 0 {
+				if err := os.Chown(name, 1234, 2345); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.Chmod(name, mode); err != nil {
+				t.Fatal(err)
+			}
+			marked := setAttribute(name)
+			before, err := os.Stat(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := b.Delete(context.Background(), path(t, "d/f"), contract.VersionOf(data)); err != nil {
+				t.Fatal(err)
+			}
+			in := b.diary.intents[0]
+			done, err := b.Restore(context.Background(), in.Path, data, Former{in.Mode, in.Attributes})
+			if err != nil || len(done.Warnings) > 0 {
+				t.Fatalf("%s: %v, %v", size, err, done.Warnings)
+			}
+			after, err := os.Stat(name)
+			if err != nil || after.Mode() != before.Mode() || ownerOf(after) != ownerOf(before) || b.onDisk("d/f") != string(data) {
+				t.Errorf("%s: got %v, %v; want %v, and its owner", size, after.Mode(), err, before.Mode())
+			}
+			if marked && getAttribute(name) != "kept" {
+				t.Errorf("%s: the extended attribute is %q", size, getAttribute(name))
+			}
+			b.wantTidy()
+		}
+	})
+}
+
+func TestStoredAttributesThatAreNone(t *testing.T) {
+	b := newBench(t, false, nil)
+	if _, err := b.Restore(context.Background(), path(t, "f"), nil, Former{Mode: 0o644, Attributes: []byte("{")}); err == nil || b.onDisk("f") != "(nothing)" {
+		t.Errorf("%v; the file holds %q", err, b.onDisk("f"))
+	}
+}
+
+// A deep tree is taken away in one walk, with more directories than a look at each from the top could do in good time.
+func TestRemoveManyDirectories(t *testing.T) {
+	forms(t, func(t *testing.T, portable bool) {
+		b := newBench(t, portable, map[string]string{"keep": ""})
+		deep := map[bool]int{true: 50, false: 1000}[portable]
+		p := path(t, "d"+strings.Repeat("/d", deep-1))
+		made, err := b.MakeDirectory(context.Background(), p)
+		if err != nil || len(made.Directories) != deep {
+			t.Fatalf("%d made, %v", len(made.Directories), err)
+		}
+		if _, err := b.RemoveDirectories(context.Background(), made.Directories); err != nil || b.onDisk("d") != "(nothing)" {
+			t.Errorf("removing: %v", err)
+		}
+		file, err := b.Create(context.Background(), p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.Delete(context.Background(), p, file.After); err != nil {
+			t.Fatal(err)
+		}
+		if b.RemoveEmpty(context.Background(), file.Directories); b.onDisk("d") != "(nothing)" {
+			t.Error("empty directories are left")
 		}
 		b.wantTidy()
 	})
@@ -38,7 +118,7 @@ func TestRevertingBringsBackAnyName(t *testing.T) {
 	if _, err := b.Create(context.Background(), name, nil); envelope.CodeOf(err) != envelope.PathNotAllowed {
 		t.Errorf("create: %v", err)
 	}
-	if _, err := b.Reverting("chg_000000000000").Restore(context.Background(), name, nil, 0o644); err != nil {
+	if _, err := b.Reverting("chg_000000000000").Restore(context.Background(), name, nil, Former{Mode: 0o644}); err != nil {
 		t.Errorf("restore: %v", err)
 	}
 	if in := b.diary.intents[0]; in.Reverts != "chg_000000000000" {

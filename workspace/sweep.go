@@ -136,14 +136,13 @@ func (w *Workspace) makeLasting(ctx context.Context, in contract.Intent, at pare
 		Writer{Reader: w.Reader(everything{})}.RemoveEmpty(ctx, in.Directories)
 		return err
 	}
-	for _, p := range in.Directories {
-		above, err := w.openDirectoryEntry(ctx, p)
+	if len(in.Directories) > 0 {
+		c, err := w.openChain(ctx, in.Directories)
 		if err != nil {
 			return err
 		}
-		err = above.dir.sync()
-		above.dir.Close()
-		if err != nil {
+		defer c.close()
+		if err := c.sync(); err != nil {
 			return err
 		}
 	}
