@@ -121,7 +121,7 @@ func (g *Gate) searchBy(index string) {
 		return
 	}
 	files := g.files.Reader(guard{g.policy})
-	vault := noteVault{noteSource{g.policy, files}, files.Follow()}
+	vault := noteVault{noteSource{g.policy, files, nil}, files.Follow()}
 	g.index = notes.NewIndex(notes.IndexOptions{File: index, Vault: vault, Visibility: visibility, Limit: limit, Log: g.log})
 	g.search = g.index
 }
@@ -238,7 +238,7 @@ func (g *Gate) panicked(k *call) error {
 func (g *Gate) env(k *call) tools.Env {
 	guard := guard{g.policy}
 	files := g.files.Writer(guard, g.journal(), g.origin(k))
-	found := noteFinder{g.search, noteSource{g.policy, files.Reader}}
+	found := noteFinder{g.search, noteSource{g.policy, files.Reader, k.Progress}}
 	return tools.Env{
 		Files: files, Limits: limits(g.policy.Limits()), Scope: g.scope,
 		Notes: found, Log: changeLog{g.ledger, files.Reader},

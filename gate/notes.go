@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"sync/atomic"
 
 	"writ/contract"
 	"writ/notes"
@@ -33,15 +34,34 @@ func (f noteFinder) IsNote(path contract.Path) bool { return f.source.policy.Not
 type noteSource struct {
 	policy *policy.Policy
 	files  workspace.Reader
+	// tell is told how many notes have been visited; it may be nil.
+	tell func(done, total float64, message string)
 }
+
+// tellEvery is after how many notes a caller is told how far the walk is.
+const tellEvery = 250
 
 // Notes calls visit for each file that the policy counts as a note.
 func (s noteSource) Notes(ctx context.Context, visit func(notes.Candidate) error) (left workspace.Skips, err error) {
-	err = s.each(ctx, visit, func(ctx context.Context, see func(*workspace.Visited)) (err error) {
+	err = s.each(ctx, s.telling(visit), func(ctx context.Context, see func(*workspace.Visited)) (err error) {
 		left, err = s.files.Walk(ctx, contract.Path{}, see)
 		return err
 	})
 	return left, err
+}
+
+// telling is visit, which also tells how far it is.
+func (s noteSource) telling(visit func(notes.Candidate) error) func(notes.Candidate) error {
+	if s.tell == nil {
+		return visit
+	}
+	var visited atomic.Int64
+	return func(c notes.Candidate) error {
+		if n := visited.Add(1); n%tellEvery == 0 {
+			s.tell(float64(n), 0, "notes are read one by one")
+		}
+		return visit(c)
+	}
 }
 
 // each calls visit for the notes among the files of a walk, and ends the walk at the first error that visit returns.
