@@ -88,6 +88,15 @@ func TestPolicyOfTheLog(t *testing.T) {
 	if audit := with("audit"); err != nil || string(shipped) != audit.stdout || !strings.Contains(audit.stdout, `"create_file"`) {
 		t.Errorf("shipped %s, %v; the audit is %+v", shipped, err, audit)
 	}
+	if got := with("audit", "verify", filepath.Join(base, "shipped/audit.jsonl")); got.status != 0 || !strings.Contains(got.stdout, "1 rows, all in the audit") {
+		t.Errorf("verify with what was shipped: %+v", got)
+	}
+	if got := with("audit", "b.md", "--status", "succeeded"); strings.Count(got.stdout, "\n") != 1 {
+		t.Errorf("audit of a path: %+v", got)
+	}
+	if got := with("audit", "verify", policyFile); got.status != 1 || !strings.Contains(got.stdout, "something else") {
+		t.Errorf("verify with what is no copy: %+v", got)
+	}
 	t.Run("undo data go with their budget", func(t *testing.T) {
 		o := options{profile: "all", state: filepath.Join(base, "state"), policyFile: policyFile}
 		h, err := o.open([]string{root})

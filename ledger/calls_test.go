@@ -86,12 +86,19 @@ func TestRowsAreFiltered(t *testing.T) {
 	record(t, l, CallEntry{RequestID: "r1", Tool: "read_file", Time: at})
 	record(t, l, CallEntry{RequestID: "r2", Tool: "read_file", Time: at.Add(time.Hour)})
 	record(t, l, CallEntry{RequestID: "r3", Tool: "find_files", Time: at.Add(time.Hour)})
+	record(t, l, CallEntry{RequestID: "r4", Tool: "create_file", Caller: "http", Status: envelope.Denied, Paths: []contract.Path{pathOf(t, "docs/a b.md")}})
+	record(t, l, CallEntry{RequestID: "r5", Tool: "move_file", Caller: "http", Status: envelope.Succeeded, Paths: []contract.Path{pathOf(t, "docs.md"), pathOf(t, "docs")}})
 	for _, c := range []struct {
 		name   string
 		filter RowFilter
 		want   int
 	}{
-		{"all", RowFilter{}, 3},
+		{"all", RowFilter{}, 5},
+		{"a caller", RowFilter{Caller: "http"}, 2},
+		{"a status", RowFilter{Status: envelope.Denied}, 1},
+		{"a path", RowFilter{Path: pathOf(t, "docs.md")}, 1},
+		{"a directory", RowFilter{Path: pathOf(t, "docs")}, 2},
+		{"a path that nobody named", RowFilter{Path: pathOf(t, "doc")}, 0},
 		{"a tool", RowFilter{Tool: "read_file"}, 2},
 		{"since", RowFilter{Since: at.Add(time.Minute)}, 2},
 		{"since and a tool", RowFilter{Since: at.Add(time.Minute), Tool: "read_file"}, 1},

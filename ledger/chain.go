@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"time"
 
+	"writ/contract"
 	"writ/envelope"
 )
 
@@ -183,6 +184,9 @@ type RowFilter struct {
 	Since     time.Time
 	Tool      string
 	RequestID string
+	Caller    string
+	Status    envelope.Status
+	Path      contract.Path // calls that name or changed this path, or one below it
 }
 
 // Rows calls f with each audit row, oldest first: one line of JSON without a newline, in the very bytes that the next
@@ -206,6 +210,8 @@ func (l *Ledger) Rows(ctx context.Context, filter RowFilter, f func(row json.Raw
 const selectRows = `
 SELECT line FROM calls
 WHERE (?1 = '' OR request_id = ?1) AND (?2 = '' OR line ->> 'tool' = ?2) AND (?3 = '' OR line ->> 'time' >= ?3)
+	AND (?4 = '' OR line ->> 'caller' = ?4) AND (?5 = '' OR line ->> 'status' = ?5)
+	AND (?6 = '' OR EXISTS (SELECT 1 FROM json_each(line, '$.paths') WHERE value = ?6 OR value >= ?6 || '/' AND value < ?6 || '0'))
 ORDER BY seq`
 
 func (s *store) eachRow(ctx context.Context, filter RowFilter, f func(row json.RawMessage) error) error {
@@ -213,7 +219,8 @@ func (s *store) eachRow(ctx context.Context, filter RowFilter, f func(row json.R
 	if !filter.Since.IsZero() {
 		since = stampOf(filter.Since)
 	}
-	rows, err := s.readers.QueryContext(ctx, selectRows, filter.RequestID, filter.Tool, since)
+	rows, err := s.readers.QueryContext(ctx, selectRows, filter.RequestID, filter.Tool, since,
+		filter.Caller, string(filter.Status), filter.Path.String())
 	if err != nil {
 		return err
 	}
