@@ -13,43 +13,17 @@ import (
 	"writ/envelope"
 	"writ/ledger"
 	"writ/policy"
-	"writ/tools"
-	"writ/workspace"
 )
 
-// askingGate is a gate and its ledger under one clock, with a file a.md in the ask zone.
-func askingGate(t *testing.T, now *time.Time) (g *Gate, book *ledger.Ledger, file string) {
+// askingGate is a gate with a file a.md in the ask zone.
+func askingGate(t *testing.T, now *time.Time) (g *Gate, file string) {
 	t.Helper()
-	base := t.TempDir()
-	root, state := filepath.Join(base, "root"), filepath.Join(base, "state")
+	g, root := gateUnder(t, now, policy.FromFlags(nil, nil, []string{"**"}))
 	file = filepath.Join(root, "a.md")
-	if err := os.Mkdir(root, 0o755); err != nil {
-		t.Fatal(err)
-	}
 	if err := os.WriteFile(file, []byte("one\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	rules, err := policy.Compile(policy.FromFlags(nil, nil, []string{"**"}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	files, err := workspace.Open(workspace.Options{Roots: []workspace.Root{{Dir: root}}, State: state})
-	if err != nil {
-		t.Fatal(err)
-	}
-	clock := func() time.Time { return *now }
-	if book, err = ledger.Open(state, ledger.Options{Clock: clock}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := book.Close(); err != nil {
-			t.Error(err)
-		}
-		if err := files.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return New(Options{Policy: rules, Files: files, Ledger: book, Tools: tools.All(), KeepAlways: true, Clock: clock}), book, file
+	return g, file
 }
 
 // answersLater is a client that is asked and has not answered yet.
@@ -63,7 +37,7 @@ func (a *answersLater) Ask(_ context.Context, q Question) (Answer, error) {
 // A question that is too old is no question, and a yes that nobody has used in time is none.
 func TestApprovalsExpire(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	g, book, file := askingGate(t, &now)
+	g, file := askingGate(t, &now)
 	call := func(reply *Reply) (envelope.Code, *Question) {
 		t.Helper()
 		a := &answersLater{}
@@ -77,7 +51,7 @@ func TestApprovalsExpire(t *testing.T) {
 	if code != envelope.ApprovalRequired || second == nil || second.Approval == first.Approval {
 		t.Errorf("a yes to a question that is a day old: %s, asked %v", code, second)
 	}
-	if _, err := book.Decide(t.Context(), second.Approval, ledger.Decision{Approve: true, By: "somebody"}); err != nil {
+	if _, err := g.ledger.Decide(t.Context(), second.Approval, ledger.Decision{Approve: true, By: "somebody"}); err != nil {
 		t.Fatal(err)
 	}
 	now = now.Add(ledger.ApprovedTime)
@@ -96,7 +70,7 @@ func TestApprovalsExpire(t *testing.T) {
 // Whoever answers by the command line while a client asks is heard; the client's own answer comes too late.
 func TestFirstAnswerHolds(t *testing.T) {
 	now := time.Now()
-	g, book, file := askingGate(t, &now)
+	g, file := askingGate(t, &now)
 	for name, c := range map[string]struct {
 		first  bool
 		second Answer
@@ -110,7 +84,7 @@ func TestFirstAnswerHolds(t *testing.T) {
 				t.Fatal(err)
 			}
 			g.Call(t.Context(), Call{Caller: CallerLocal, Tool: "replace_text", Asker: asking(func(q Question) Answer {
-				if _, err := book.Decide(t.Context(), q.Approval, ledger.Decision{Approve: c.first, By: "somebody"}); err != nil {
+				if _, err := g.ledger.Decide(t.Context(), q.Approval, ledger.Decision{Approve: c.first, By: "somebody"}); err != nil {
 					t.Error(err)
 				}
 				return c.second

@@ -19,20 +19,27 @@ import (
 // testGate is a gate over one directory where all may be written, with a clock that stands still.
 func testGate(t *testing.T, now *time.Time) (*Gate, string) {
 	t.Helper()
+	return gateUnder(t, now, policy.FromFlags(nil, []string{"**"}, nil))
+}
+
+// gateUnder returns a gate of all tools under these rules, which goes by the clock now, and its root.
+func gateUnder(t *testing.T, now *time.Time, config policy.Config) (*Gate, string) {
+	t.Helper()
 	base := t.TempDir()
 	root, state := filepath.Join(base, "root"), filepath.Join(base, "state")
 	if err := os.Mkdir(root, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	rules, err := policy.Compile(policy.FromFlags(nil, []string{"**"}, nil))
+	rules, err := policy.Compile(config)
 	if err != nil {
 		t.Fatal(err)
 	}
+	clock := func() time.Time { return *now }
 	files, err := workspace.Open(workspace.Options{Roots: []workspace.Root{{Dir: root}}, State: state})
 	if err != nil {
 		t.Fatal(err)
 	}
-	book, err := ledger.Open(state, ledger.Options{})
+	book, err := ledger.Open(state, ledger.Options{Clock: clock})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +51,7 @@ func testGate(t *testing.T, now *time.Time) (*Gate, string) {
 			t.Error(err)
 		}
 	})
-	g := New(Options{Policy: rules, Files: files, Ledger: book, Tools: tools.All(), KeepAlways: true, Clock: func() time.Time { return *now }})
+	g := New(Options{Policy: rules, Files: files, Ledger: book, Tools: tools.All(), KeepAlways: true, Clock: clock})
 	return g, root
 }
 
