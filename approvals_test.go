@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,6 +20,7 @@ import (
 	"writ/envelope"
 	"writ/gate"
 	"writ/ledger"
+	"writ/tools"
 )
 
 // person answers the questions that a client puts, and remembers them.
@@ -503,4 +506,93 @@ type cancelling struct {
 
 func (c cancelling) Ask(ctx context.Context, _ gate.Question) (gate.Answer, error) {
 	return c.ask(ctx, c.cancel)
+}
+
+// Whatever a model sends, with every tool and argument at its command, nothing in the ask zone is different while nobody
+// says yes: not after a no, nor with the name of a question, nor by way of a link or another tool.
+func TestNoModelApproves(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, "dir/c.md", "one\n")
+	for link, target := range map[string]string{"link.md": "a.md", "dir/up.md": "../b.md"} {
+		if err := os.Symlink(target, filepath.Join(d.root, link)); err != nil {
+			t.Skip(err)
+		}
+	}
+	before := treeOf(t, d.root)
+	random := rand.New(rand.NewPCG(1, 2))
+	names := []string{"apr_0000000000000000", "approve", "accept"}
+	says := map[gate.Answer]int{}
+	offered := slices.DeleteFunc(tools.All(), func(t *tools.Tool) bool { return !d.house.gate.Has(t.Name) })
+	for range 600 {
+		tool := offered[random.IntN(len(offered))]
+		e := d.house.gate.Call(t.Context(), gate.Call{
+			Caller: gate.CallerLocal, Client: "accept", Tool: tool.Name, Arguments: wildArguments(t, random, tool.Contract, names),
+			Asker: cancelling{func() {}, func(context.Context, context.CancelFunc) (gate.Answer, error) {
+				answer := gate.Answer(random.IntN(2) * int(gate.Declined))
+				says[answer]++
+				return answer, nil
+			}},
+		})
+		if e.Changed == envelope.Yes || e.Changed == envelope.MaybeChanged {
+			t.Fatalf("%s answers %s", tool.Name, e.AppendJSON(nil))
+		}
+		if id := approvalIn(&e); id != "" {
+			names = append(names, id)
+		}
+	}
+	if after := treeOf(t, d.root); !maps.Equal(before, after) {
+		t.Errorf("the tree is %v, was %v", after, before)
+	}
+	list, err := d.house.ledger.Approvals(t.Context(), ledger.ApprovalFilter{})
+	if err != nil || len(list) < 5 || says[gate.Declined] == 0 || says[gate.Dismissed] == 0 {
+		t.Errorf("%d questions, %v, answered %v: the calls do not come to anything", len(list), err, says)
+	}
+	for _, a := range list {
+		if a.State != ledger.ApprovalPending && a.State != ledger.ApprovalDeclined {
+			t.Errorf("%s of %s is %s", a.ID, a.Tool, a.State)
+		}
+	}
+}
+
+// wildArguments are arguments by the tool's schema, of which each is one that leads somewhere.
+func wildArguments(t *testing.T, random *rand.Rand, c *contract.Contract, names []string) json.RawMessage {
+	t.Helper()
+	var schema struct {
+		Properties map[string]struct{ Type string }
+		Required   []string
+	}
+	if err := json.Unmarshal(c.InputSchema(), &schema); err != nil {
+		t.Fatal(err)
+	}
+	one := func(of ...string) string { return of[random.IntN(len(of))] }
+	path := func() string {
+		return one("a.md", "b.md", "link.md", "dir/c.md", "dir/up.md", "new.md", "dir/new", "dir", "../state", ".git/hooks/x")
+	}
+	version := contract.VersionOf([]byte("one\n")).String()
+	arguments := map[string]any{}
+	for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
+		kind := schema.Properties[name].Type
+		switch {
+		case !slices.Contains(schema.Required, name) && random.IntN(4) > 0:
+		case name == "observed_version":
+			arguments[name] = version
+		case name == "old_text":
+			arguments[name] = "one"
+		case name == "edits":
+			arguments[name] = []any{edit(path(), "one", "two", "one\n"), edit(path(), "one", one("two", "three"), "one\n")}
+		case name == "paths":
+			arguments[name] = []string{path(), path()}
+		case strings.HasSuffix(name, "_id") || name == "artifact":
+			arguments[name] = one(names...)
+		case name == "new_text" || name == "content" || name == "text" || name == "query" || name == "pattern":
+			arguments[name] = one("two", "three", one(names...))
+		case kind == "boolean":
+			arguments[name] = random.IntN(2) == 0
+		case kind == "integer":
+			arguments[name] = random.IntN(3)
+		case kind == "string":
+			arguments[name] = path()
+		}
+	}
+	return json.RawMessage(compact(arguments))
 }

@@ -255,6 +255,7 @@ func TestDemo(t *testing.T) {
 		`(?m)^> read_file .*\n\{.*"version":"[0-9a-f]{32}".*\}\n---\ntitle: Garden sensor\n`,
 		`(?m)^> replace_text .*\n\{.*"status":"succeeded","changed":"yes"`,
 		`(?m)^> replace_text .*\n\{.*"code":"already-applied"`,
+		`(?m)^> create_file .*\n\{.*"code":"approval-required".*\n\$ writ approvals approve apr_.*\napr_.* is approved.*\n> create_file .*\n\{.*"status":"succeeded"`,
 		`(?m)^> create_file .*\n\{.*"code":"outside-write-scope"`,
 		`(?m)^> read_file .*passwd.*\n\{.*"status":"denied"`,
 	} {
