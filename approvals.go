@@ -32,7 +32,8 @@ func newApprovals() *cobra.Command {
 		Use:   "approvals",
 		Short: "List the writes that wait for a person, and approve or decline them",
 		Long: `List the writes in ask zones that wait for a person's yes, those asked for last first: a table on a terminal, else one
-JSON object a line. After a yes the agent sends the same call again and it goes on; a different one does not. A yes that
+JSON object a line. Without --root, --policy and --state it is those of every directory that writ keeps its change log for
+in the usual place. After a yes the agent sends the same call again and it goes on; a different one does not. A yes that
 is not used within an hour is void, and so is a question after a day.
 
   writ approvals
@@ -41,19 +42,16 @@ is not used within an hour is void, and so is a question after a day.
   writ approvals approve apr_… --for 30m   such changes of these files, for half an hour
   writ approvals decline apr_…             also takes back a yes that is not used yet`,
 		Args: cobra.NoArgs,
-		RunE: a.with(func(ctx context.Context, h *house, out io.Writer, _ []string) error {
+		RunE: a.with(func(ctx context.Context, b books, out io.Writer, _ []string) error {
 			filter := ledger.ApprovalFilter{State: ledger.ApprovalPending}
 			if all {
 				filter.State = ""
 			}
-			list, err := h.ledger.Approvals(ctx, filter)
-			if err != nil {
-				return err
-			}
+			list, err := b.list(ctx, filter)
 			if a.asJSON || !isTerminal(out) {
-				return printApprovalLines(out, list)
+				return errors.Join(err, printApprovalLines(out, list))
 			}
-			return printApprovalTable(out, list)
+			return errors.Join(err, printApprovalTable(out, list))
 		}),
 	}
 	a.register(cmd)
@@ -64,19 +62,26 @@ is not used within an hour is void, and so is a question after a day.
 
 func (a *approvals) register(cmd *cobra.Command) {
 	a.options.register(cmd)
-	cmd.Flags().StringArrayVar(&a.directories, "root", nil, "directory whose approvals are meant; the policy's or the current one if absent (repeatable)")
+	cmd.Flags().StringArrayVar(&a.directories, "root", nil, "directory whose approvals are meant; all if absent (repeatable)")
 	cmd.Flags().BoolVar(&a.asJSON, "json", false, "JSON, also on a terminal")
 }
 
-// with opens the house for a command.
-func (a *approvals) with(run func(ctx context.Context, h *house, out io.Writer, args []string) error) func(*cobra.Command, []string) error {
+// with opens the change logs for a command.
+func (a *approvals) with(run func(ctx context.Context, b books, out io.Writer, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		h, err := a.open(a.directories)
+		if len(a.directories) > 0 || a.policyFile != "" || a.state != "" {
+			h, err := a.open(a.directories)
+			if err != nil {
+				return err
+			}
+			defer h.finish()
+			return run(cmd.Context(), books{h.ledger}, cmd.OutOrStdout(), args)
+		}
+		all, err := booksEverywhere()
 		if err != nil {
 			return err
 		}
-		defer h.finish()
-		return run(cmd.Context(), h, cmd.OutOrStdout(), args)
+		return errors.Join(run(cmd.Context(), all, cmd.OutOrStdout(), args), all.close())
 	}
 }
 
@@ -86,8 +91,8 @@ func newApprovalsShow() *cobra.Command {
 		Use:   "show ID",
 		Short: "Show what a write would change",
 		Args:  cobra.ExactArgs(1),
-		RunE: a.with(func(ctx context.Context, h *house, out io.Writer, args []string) error {
-			found, err := h.ledger.Approval(ctx, args[0])
+		RunE: a.with(func(ctx context.Context, b books, out io.Writer, args []string) error {
+			_, found, err := b.find(ctx, args[0])
 			if err != nil {
 				return err
 			}
@@ -109,11 +114,15 @@ func newApprovalsDecide(verb string, approve bool) *cobra.Command {
 		Use:   verb + " ID",
 		Short: map[bool]string{true: "Let a write go on", false: "Refuse a write, or take back a yes that is not used yet"}[approve],
 		Args:  cobra.ExactArgs(1),
-		RunE: a.with(func(ctx context.Context, h *house, out io.Writer, args []string) error {
+		RunE: a.with(func(ctx context.Context, b books, out io.Writer, args []string) error {
 			if once && lasts != 0 || lasts < 0 || lasts > ledger.MaxStanding {
 				return fmt.Errorf("--for takes a duration up to %s, and not beside --once", ledger.MaxStanding)
 			}
-			decided, err := h.decide(ctx, args[0], ledger.Decision{Approve: approve, For: lasts})
+			book, _, err := b.find(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			decided, err := decide(ctx, book, args[0], ledger.Decision{Approve: approve, For: lasts})
 			if err != nil && !errors.Is(err, ledger.ErrDecided) {
 				return err
 			}
@@ -137,12 +146,12 @@ func newApprovalsDecide(verb string, approve bool) *cobra.Command {
 }
 
 // decide answers for whoever runs this program.
-func (h *house) decide(ctx context.Context, id string, d ledger.Decision) (ledger.Approval, error) {
+func decide(ctx context.Context, book *ledger.Ledger, id string, d ledger.Decision) (ledger.Approval, error) {
 	d.By, d.Way = "somebody", "writ approvals"
 	if u, err := user.Current(); err == nil {
 		d.By = u.Username
 	}
-	return h.ledger.Decide(ctx, id, d)
+	return book.Decide(ctx, id, d)
 }
 
 // toldState says what became of an approval.

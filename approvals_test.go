@@ -167,8 +167,13 @@ func TestApprovalOnTheCommandLine(t *testing.T) {
 		t.Errorf("shows %s", shown)
 	}
 	run(2, "approve", "apr_0000000000000000")
-	run(0, "approve", id)
+	if got := writ(t, "", "approvals", "approve", id); got.status != 0 { // from anywhere
+		t.Errorf("approve: %+v", got)
+	}
 	run(1, "approve", id)
+	if anywhere := writ(t, "", "approvals", "--all"); !strings.Contains(anywhere.stdout, id) {
+		t.Errorf("without a directory it lists %+v", anywhere)
+	}
 	if other := callSession(t, s, "replace_text", edit("a.md", "one", "three", "one\n")); other["status"] != "denied" {
 		t.Errorf("another call: %s", compact(other))
 	}

@@ -107,7 +107,7 @@ func (h *house) show(ctx context.Context, out io.Writer, tool, arguments string)
 // approveAndRepeat does what a person and then the agent would.
 func (h *house) approveAndRepeat(ctx context.Context, out io.Writer, id, tool, arguments string) error {
 	fmt.Fprintf(out, "$ writ approvals approve %s\n", id)
-	decided, err := h.decide(ctx, id, ledger.Decision{Approve: true})
+	decided, err := decide(ctx, h.ledger, id, ledger.Decision{Approve: true})
 	if err != nil {
 		return err
 	}

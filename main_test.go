@@ -27,13 +27,13 @@ func TestMain(m *testing.M) {
 func program(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	command := exec.CommandContext(context.WithoutCancel(t.Context()), os.Args[0], args...)
-	command.Env = append(os.Environ(), "WRIT_RUN=1", "XDG_STATE_HOME="+stateHome(t), "TMPDIR="+t.TempDir())
+	command.Env = append(os.Environ(), "WRIT_RUN=1", "XDG_STATE_HOME="+testState(t), "TMPDIR="+t.TempDir())
 	command.Dir = t.TempDir()
 	return command
 }
 
-// stateHome is one directory for all programs of a test, which goes with the test's own.
-func stateHome(t *testing.T) string { return filepath.Join(filepath.Dir(t.TempDir()), "state") }
+// testState is one directory for all programs of a test, which goes with the test's own.
+func testState(t *testing.T) string { return filepath.Join(filepath.Dir(t.TempDir()), "state") }
 
 // ran is what a command line did.
 type ran struct {

@@ -198,7 +198,7 @@ func (s *script) decide(name string, approve bool, lasts string) {
 		d.For, err = time.ParseDuration(lasts)
 		s.must(err)
 	}
-	_, err := s.client.house.decide(s.Context(), s.answer(name).approvalID(), d)
+	_, err := decide(s.Context(), s.client.house.ledger, s.answer(name).approvalID(), d)
 	s.must(err)
 }
 

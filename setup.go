@@ -209,6 +209,19 @@ func pick(list []*tools.Tool, keep func(*tools.Tool) bool) []*tools.Tool {
 
 // defaultState is where this system keeps what programs remember, and in it one directory for each set of roots.
 func defaultState(roots []workspace.Root) (string, error) {
+	base, err := stateHome()
+	if err != nil {
+		return "", err
+	}
+	name, err := nameOf(roots)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(base, name), nil
+}
+
+// stateHome holds the state directories that nobody chose another place for.
+func stateHome() (string, error) {
 	base := os.Getenv("XDG_STATE_HOME")
 	if base == "" {
 		home, err := os.UserHomeDir()
@@ -224,11 +237,7 @@ func defaultState(roots []workspace.Root) (string, error) {
 			base = filepath.Join(home, ".local", "state")
 		}
 	}
-	name, err := nameOf(roots)
-	if err != nil {
-		return "", err
-	}
-	return filepath.Join(base, "writ", name), nil
+	return filepath.Join(base, "writ"), nil
 }
 
 // nameOf returns a name for what is kept about a set of roots, whatever their order.
