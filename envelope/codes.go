@@ -213,4 +213,5 @@ const (
 	PastEnd          WarningCode = "past-end"           // the offset lies behind the last line
 	ApprovalNeeded   WarningCode = "approval-needed"    // the write that was previewed will wait for a person's approval
 	NotRecorded      WarningCode = "not-recorded"       // the write could not be added to the audit
+	QueryUnread      WarningCode = "query-unread"       // a query, or signs in it, that ask for nothing here
 )

@@ -27,20 +27,25 @@ func (a *asking) lookup(s scope) lookup {
 	for _, f := range a.query.filters {
 		switch {
 		case f.key == "path":
-			l.restrict("instr(n.folded_path, ?)", f.text)
+			l.restrict(f.condition("n.folded_path"))
 		case s == byPath:
 		case f.key == "title":
-			l.restrict("instr(n.folded_title, ?)", f.text)
-		case f.key == "tag":
+			l.restrict(f.condition("n.folded_title"))
+		case strings.Contains(f.text, "*"):
+			l.restrict(`EXISTS (SELECT 1 FROM tags t WHERE t.id = n.id AND (t.tag LIKE ? ESCAPE '\' OR t.tag LIKE ? ESCAPE '\'))`,
+				likeStars(f.text), likeStars(f.text+"/*"))
+		default:
 			l.restrictTag(f.text)
 		}
 	}
 	return l
 }
 
-func (l *lookup) restrict(condition string, args ...any) {
+func (l *lookup) restrict(condition string, args ...string) {
 	l.where = append(l.where, condition)
-	l.args = append(l.args, args...)
+	for _, arg := range args {
+		l.args = append(l.args, arg)
+	}
 }
 
 // restrictTag keeps notes with the tag or one below it: '0' comes right after '/'.

@@ -89,8 +89,9 @@ func (a *asking) skipped() (map[envelope.Code]int, error) {
 	where, values := "", []any{}
 	for _, f := range a.query.filters {
 		if f.key == "path" {
-			where += " AND instr(folded_path, ?)"
-			values = append(values, f.text)
+			condition, arg := f.condition("folded_path")
+			where += " AND " + condition
+			values = append(values, arg)
 		}
 	}
 	rows, err := a.tx.QueryContext(a.ctx, "SELECT skip, count(*) FROM notes WHERE skip <> ''"+where+" GROUP BY skip", values...)

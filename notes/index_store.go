@@ -23,7 +23,7 @@ import (
 // the tokenizer named here only cuts at the spaces between them.
 const (
 	storeID      = 0x6e777274 // "nwrt", in the header of the file
-	storeVersion = 1          // of the tables and of what tokens are; another is made anew
+	storeVersion = 2          // of the tables and of what tokens are; another is made anew
 	storeSchema  = `
 CREATE TABLE notes(
 	id INTEGER PRIMARY KEY,

@@ -173,7 +173,7 @@ func tagSize(text []byte) int {
 }
 
 func isTagRune(r rune) bool {
-	return r == '-' || r == '_' || r == '/' || r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r))
+	return r == '-' || r == '_' || r == '/' || r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || isPictograph(r))
 }
 
 func appendLinks(links []Link, line []byte, number int) []Link {

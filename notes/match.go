@@ -10,7 +10,7 @@ import (
 // mayBeAt tells whether the query's path filters let a note at p be found.
 func (q *Query) mayBeAt(p contract.Path) bool {
 	for _, f := range q.filters {
-		if f.key == "path" && !strings.Contains(fold(p.String()), f.text) {
+		if f.key == "path" && !f.holds(p.String()) {
 			return false
 		}
 	}
@@ -20,7 +20,7 @@ func (q *Query) mayBeAt(p contract.Path) bool {
 // admits tells whether the note has the tags and the title that the query's filters want.
 func (q *Query) admits(note *Note) bool {
 	for _, f := range q.filters {
-		if f.key == "tag" && !note.hasTag(f.text) || f.key == "title" && !strings.Contains(fold(note.Title), f.text) {
+		if f.key == "tag" && !f.holdsTag(note.Tags) || f.key == "title" && !f.holds(note.Title) {
 			return false
 		}
 	}

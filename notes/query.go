@@ -16,10 +16,10 @@ import (
 //	"exact phrase"      these words side by side; “…” and 「…」 too
 //	sens*               words that start so, from two letters on
 //	#tag                notes that have the tag, or one below it
-//	tag:x path:x title:x   only notes whose tag, path or title is so; x may stand in quotes
+//	tag:x path:x title:x   only notes whose tag, path or title is so; x may stand in quotes, and a * in it for anything
 //
 // All else is plain input. There are no operators: AND, OR, NOT and NEAR are words like others, and are left out if
-// with them nothing is found.
+// with them nothing is found; -word is looked for as it stands.
 
 // MaxQuery is the longest query, in characters.
 const MaxQuery = 200
@@ -35,6 +35,7 @@ type Query struct {
 	loose   []int  // the atoms of those terms
 	words   string // the terms as plainWords, to compare with titles
 	phrase  string // the terms as they were written, folded
+	signs   []string
 	// sentence says that some of the words may stand for all.
 	sentence bool
 }
@@ -54,12 +55,6 @@ const (
 	tagged          // #tag: needle.text is the tag
 	noise           // AND and the like
 )
-
-// filter keeps only notes with a property. Its text is folded.
-type filter struct {
-	key  string // tag, path or title
-	text string
-}
 
 // ParseQuery returns the query, or an Error of code length. It never fails for what the query says.
 func ParseQuery(s string) (Query, error) {
@@ -90,6 +85,14 @@ func (q *Query) repaired(replace map[string]string) Query {
 	}
 	r.finish()
 	return r
+}
+
+// Operators returns what in the query is an operator elsewhere and is none here, as written.
+func (q *Query) Operators() []string {
+	if len(q.terms)+len(q.filters) < 2 {
+		return nil
+	}
+	return q.signs
 }
 
 func (q *Query) add(t term, atoms []atom) {
@@ -174,7 +177,10 @@ func (p *queryParser) next() bool {
 
 func (p *queryParser) takeFilter() bool {
 	for _, key := range []string{"tag", "path", "title"} {
-		value, found := strings.CutPrefix(p.rest, key+":")
+		if len(p.rest) <= len(key) || !strings.EqualFold(p.rest[:len(key)], key) {
+			continue
+		}
+		value, found := strings.CutPrefix(p.rest[len(key):], ":")
 		if !found || strings.HasPrefix(value, ":") {
 			continue
 		}
@@ -222,7 +228,10 @@ func (p *queryParser) takeWord() {
 // side is a term.
 func (p *queryParser) addWord(text string) {
 	core := trimPunctuation(text)
-	if slices.Contains([]string{"AND", "OR", "NOT", "NEAR"}, core) {
+	if looksLikeOperator(text) && !slices.Contains(p.query.signs, text) {
+		p.query.signs = append(p.query.signs, text)
+	}
+	if slices.Contains(operators, core) {
 		folded := fold(core)
 		p.query.add(term{needle: newNeedle(folded, false), kind: noise}, atomsOf(folded))
 		return
@@ -235,6 +244,15 @@ func (p *queryParser) addWord(text string) {
 	for piece := range splitScripts(fold(text)) {
 		p.addPiece(piece)
 	}
+}
+
+var operators = []string{"AND", "OR", "NOT", "NEAR"}
+
+// looksLikeOperator tells whether a word is there to say something of the other words: OR, or -word.
+func looksLikeOperator(word string) bool {
+	rest, minus := strings.CutPrefix(word, "-")
+	first, _ := utf8.DecodeRuneInString(rest)
+	return slices.Contains(operators, word) || minus && unicode.IsLetter(first)
 }
 
 func (p *queryParser) addPiece(piece string) {

@@ -252,7 +252,7 @@ func kindOf(r rune) charKind {
 }
 
 // isUnspaced tells whether r belongs to a script that is written without spaces: Chinese, Japanese, Thai, Lao, Burmese,
-// Khmer; and Korean, whose words carry their particles with them.
+// Khmer; and Korean, whose words carry their particles with them; or is a pictograph.
 func isUnspaced(r rune) bool {
 	switch {
 	case r < 0x0e00:
@@ -261,13 +261,25 @@ func isUnspaced(r rune) bool {
 		return unicode.IsLetter(r) || unicode.IsMark(r)
 	case r < 0x2e80:
 		return r >= 0x1000 && r <= 0x109f && !unicode.IsPunct(r) || r >= 0x1100 && r <= 0x11ff ||
-			r >= 0x1780 && r <= 0x17d3
+			r >= 0x1780 && r <= 0x17d3 || isPictograph(r)
 	case r <= 0x33ff:
 		return unicode.IsLetter(r) || r >= 0x2e80 && r <= 0x2fd5 || r == 0x3007
 	}
 	return r >= 0x3400 && r <= 0x4dbf || r >= 0x4e00 && r <= 0x9fff || r >= 0xa960 && r <= 0xa97f ||
 		r >= 0xac00 && r <= 0xd7ff || r >= 0xf900 && r <= 0xfaff || r >= 0xff66 && r <= 0xff9d ||
-		r >= 0x20000 && r <= 0x3ffff
+		r >= 0x20000 && r <= 0x3ffff || isPictograph(r)
+}
+
+// isPictograph tells whether r is an emoji or a sign of that kind: notes are marked with them (✅ done, ⭐ 🚧), and so
+// they are looked for.
+func isPictograph(r rune) bool {
+	switch {
+	case r < 0x2300:
+		return false
+	case r <= 0x23ff, r >= 0x25a0 && r <= 0x27bf, r >= 0x2b00 && r <= 0x2bff, r >= 0x1f000 && r <= 0x1faff:
+		return unicode.Is(unicode.So, r) || r >= 0x1f3fb && r <= 0x1f3ff // the shades of skin
+	}
+	return false
 }
 
 // plainWords returns the words and runs of s, folded, with one space between them: two titles that differ only in
@@ -277,6 +289,9 @@ func plainWords(s string) string {
 	last := separator
 	for _, r := range fold(s) {
 		kind := kindOf(r)
+		if isPictograph(r) {
+			kind = separator // it decorates
+		}
 		if kind != last && len(out) > 0 && !endsInSpace(out) {
 			out = append(out, ' ')
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"writ/contract"
 	"writ/envelope"
@@ -68,6 +69,7 @@ func runSearchNotes(ctx context.Context, r Reader, in searchNotesIn) (searchNote
 	if out.Total > len(out.Matches) {
 		out.cut(ctx, r, in.Query)
 	}
+	out.unread(in.Query)
 	out.repaired(result.Repaired)
 	warnSkippedNotes(&out.Notes, result.Skipped)
 	warnSkipped(&out.Notes, result.LeftOut)
@@ -98,6 +100,22 @@ func ListNotes(result notes.Result) string {
 		text = append(envelope.AppendValue(text, noteMatch(m)), '\n')
 	}
 	return string(text)
+}
+
+// unread tells what in the query was not understood as its author may think: an empty list would be taken for an answer.
+func (o *searchNotesOut) unread(query string) {
+	q, err := notes.ParseQuery(query)
+	if err != nil {
+		return
+	}
+	if q.IsEmpty() {
+		o.Warn(envelope.Warning{Code: envelope.QueryUnread,
+			Message: "The query has no word to look for, so this is no answer. Give words; search_text finds signs."})
+	}
+	if signs := q.Operators(); len(signs) > 0 {
+		o.Warn(envelope.Warning{Code: envelope.QueryUnread, Message: fmt.Sprintf(
+			"A query has no operators, so %s was read as a word. Ask for alternatives one by one; nothing can be excluded.", contract.Quote(strings.Join(signs, " ")))})
+	}
 }
 
 // repaired tells which words occur nowhere and what they were read as.
