@@ -23,7 +23,6 @@ var notProvoked = map[envelope.Code]string{
 	envelope.Busy:              "needs a process that holds the file's lock: tests of workspace",
 	envelope.TimedOut:          "needs a call that is slower than the clock: tests of gate",
 	envelope.Internal:          "a fault of ours",
-	envelope.PrivateNote:       "no tool refuses a note for its visibility yet: search_notes leaves it out",
 	envelope.Expired:           "needs a clock that is a month on: tests of ledger",
 }
 

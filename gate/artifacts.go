@@ -12,13 +12,14 @@ import (
 
 // artifacts is what the ledger keeps as one caller may see it: what was made for him, about files that he may read.
 type artifacts struct {
-	ledger *ledger.Ledger
-	files  workspace.Reader
-	notes  noteFinder
-	caller string
-	redact bool // secrets are kept back
-	tool   bool // there is read_artifact
-	log    *slog.Logger
+	ledger  *ledger.Ledger
+	files   workspace.Reader
+	notes   noteFinder
+	mayTell teller
+	caller  string
+	redact  bool // secrets are kept back
+	tool    bool // there is read_artifact
+	log     *slog.Logger
 }
 
 // Keep keeps a for the caller alone.
@@ -82,7 +83,7 @@ func (s artifacts) Artifact(ctx context.Context, name string) (tools.Artifact, e
 		return s.answerAnew(ctx, a.Query)
 	}
 	for _, p := range a.About {
-		if s.files.Judge(workspace.Read, p) != nil {
+		if a.Names && s.files.Judge(workspace.Read, p) != nil || !a.Names && !s.mayTell(ctx, p) {
 			return tools.Artifact{}, ledger.UnknownArtifact(name)
 		}
 	}

@@ -13,9 +13,12 @@ import (
 
 // changeLog is the ledger as tools see it: only what happened at places that the caller may read.
 type changeLog struct {
-	ledger *ledger.Ledger
-	files  workspace.Reader
+	ledger  *ledger.Ledger
+	mayTell teller
 }
+
+// teller tells whether the caller may be told of what was done to the file at a resolved place.
+type teller func(context.Context, contract.Path) bool
 
 // Changes returns the changes at path or below it, newest first, and how many there are in all. The ledger pages them
 // itself, unless some are of places that the caller may not read.
@@ -27,9 +30,10 @@ func (l changeLog) Changes(ctx context.Context, path contract.Path, offset, limi
 	if err != nil {
 		return nil, 0, err
 	}
-	if all(places, l.mayReadPlaces) {
+	mayRead := l.asker(ctx)
+	if all(places, mayRead.places) {
 		page, total, err := l.ledger.Changes(ctx, ledger.Filter{Path: path, Offset: offset, Limit: limit})
-		if err != nil || all(page, l.mayRead) { // one may have come just now
+		if err != nil || all(page, mayRead.change) { // one may have come just now
 			return page, total, err
 		}
 	}
@@ -37,18 +41,32 @@ func (l changeLog) Changes(ctx context.Context, path contract.Path, offset, limi
 	if err != nil {
 		return nil, 0, err
 	}
-	visible := slices.DeleteFunc(every, func(c contract.Change) bool { return !l.mayRead(c) })
+	visible := slices.DeleteFunc(every, func(c contract.Change) bool { return !mayRead.change(c) })
 	from := min(offset, len(visible))
 	return visible[from:min(from+limit, len(visible))], len(visible), nil
 }
 
-func (l changeLog) mayRead(c contract.Change) bool {
-	return l.mayReadPlaces(ledger.Places{Path: c.Path, To: c.To})
+// asker tells of a place whether the caller may be told of it.
+type asker func(contract.Path) bool
+
+// asker returns one that looks at each place once.
+func (l changeLog) asker(ctx context.Context) asker {
+	known := map[contract.Path]bool{}
+	return func(p contract.Path) bool {
+		may, found := known[p]
+		if !found {
+			may = l.mayTell(ctx, p)
+			known[p] = may
+		}
+		return may
+	}
 }
 
-func (l changeLog) mayReadPlaces(p ledger.Places) bool {
-	return l.files.Judge(workspace.Read, p.Path) == nil && (p.To.IsTop() || l.files.Judge(workspace.Read, p.To) == nil)
+func (may asker) change(c contract.Change) bool {
+	return may.places(ledger.Places{Path: c.Path, To: c.To})
 }
+
+func (may asker) places(p ledger.Places) bool { return may(p.Path) && (p.To.IsTop() || may(p.To)) }
 
 // Undo returns what it takes to undo a change. One of a place that the caller may not read is unknown to him.
 func (l changeLog) Undo(ctx context.Context, changeID string) (tools.Undo, error) {
@@ -56,8 +74,9 @@ func (l changeLog) Undo(ctx context.Context, changeID string) (tools.Undo, error
 	if err != nil && undo.Change.ID == "" {
 		return tools.Undo{}, err
 	}
+	mayRead := l.asker(ctx)
 	if undo.Change.Kind != contract.ChangeBatch {
-		if !l.mayRead(undo.Change) {
+		if !mayRead.change(undo.Change) {
 			return tools.Undo{}, ledger.UnknownChange(changeID)
 		}
 		return undo, err
@@ -66,7 +85,7 @@ func (l changeLog) Undo(ctx context.Context, changeID string) (tools.Undo, error
 	if listErr != nil {
 		return tools.Undo{}, listErr
 	}
-	if len(parts) == 0 || !all(parts, l.mayRead) {
+	if len(parts) == 0 || !all(parts, mayRead.change) {
 		return tools.Undo{}, ledger.UnknownChange(changeID)
 	}
 	for _, c := range parts {
@@ -88,6 +107,7 @@ func all[T any](list []T, holds func(T) bool) bool {
 // Outcome returns what became of an earlier call.
 func (l changeLog) Outcome(ctx context.Context, requestID string) (contract.CallRecord, error) {
 	record, err := l.ledger.Outcome(ctx, requestID)
-	record.Changes = slices.DeleteFunc(record.Changes, func(c contract.Change) bool { return !l.mayRead(c) })
+	mayRead := l.asker(ctx)
+	record.Changes = slices.DeleteFunc(record.Changes, func(c contract.Change) bool { return !mayRead.change(c) })
 	return record, err
 }

@@ -1,7 +1,7 @@
 package gate
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,17 +11,11 @@ import (
 	"time"
 
 	"writ/contract"
-	"writ/workspace"
 )
 
-// hiding is a guard that hides one file.
-type hiding string
-
-func (h hiding) Allow(_ workspace.Access, p workspace.Place) error {
-	if p.Path.String() == string(h) {
-		return errors.New("hidden")
-	}
-	return nil
+// hiding hides one file.
+func hiding(name string) teller {
+	return func(_ context.Context, p contract.Path) bool { return p.String() != name }
 }
 
 // A page and the total are the same whether the ledger pages or what is hidden is left out first.
@@ -32,7 +26,7 @@ func TestPagesOfChanges(t *testing.T) {
 		g.Call(t.Context(), Call{Caller: "a", Tool: "create_file", Arguments: fmt.Appendf(nil, `{"path":"%d.md","content":""}`, i)})
 	}
 	for hidden, want := range map[string][]string{"": {"4.md", "3.md", "2.md"}, "3.md": {"4.md", "2.md", "1.md"}, "5.md": {"3.md", "2.md", "1.md"}} {
-		log := changeLog{g.ledger, g.files.Reader(hiding(hidden))}
+		log := changeLog{g.ledger, hiding(hidden)}
 		page, total, err := log.Changes(t.Context(), contract.Path{}, 1, 3)
 		var paths []string
 		for _, c := range page {
@@ -53,7 +47,7 @@ func TestNamesOfAChangeWithoutItsUndoData(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := g.Call(t.Context(), Call{Caller: "a", Tool: "delete_file", Arguments: fmt.Appendf(nil, `{"path":"a.md","observed_version":"%s"}`, contract.VersionOf([]byte(old)))})
-	changes, _, err := changeLog{g.ledger, g.files.Reader(hiding(""))}.Changes(t.Context(), contract.Path{}, 0, 1)
+	changes, _, err := changeLog{g.ledger, hiding("")}.Changes(t.Context(), contract.Path{}, 0, 1)
 	if err != nil || len(changes) != 1 {
 		t.Fatalf("%s, %v", e.AppendJSON(nil), err)
 	}

@@ -239,10 +239,11 @@ func (g *Gate) env(k *call) tools.Env {
 	guard := guard{g.policy}
 	files := g.files.Writer(guard, g.journal(), g.origin(k))
 	found := noteFinder{g.search, noteSource{g.policy, files.Reader, k.Progress}}
+	mayTell := guard.teller(files.Reader)
 	return tools.Env{
 		Files: files, Limits: limits(g.policy.Limits()), Scope: g.scope,
-		Notes: found, Log: changeLog{g.ledger, files.Reader},
-		Artifacts: artifacts{g.ledger, files.Reader, found, k.Caller, g.policy.Redact(), g.Has("read_artifact"), g.log},
+		Notes: found, Log: changeLog{g.ledger, mayTell},
+		Artifacts: artifacts{g.ledger, files.Reader, found, mayTell, k.Caller, g.policy.Redact(), g.Has("read_artifact"), g.log},
 		Checks:    checker{files.Reader},
 	}
 }

@@ -1,11 +1,13 @@
 package gate
 
 import (
+	"context"
 	"errors"
 	"strings"
 
 	"writ/contract"
 	"writ/envelope"
+	"writ/notes"
 	"writ/policy"
 	"writ/workspace"
 )
@@ -55,4 +57,28 @@ func (g *Gate) explainPath(err error) error {
 // AllowsPlain spares a walk from asking about each file of a directory where the answer is the same for all.
 func (g guard) AllowsPlain(a workspace.Access, dir contract.Path) bool {
 	return a == workspace.Read && g.policy.ReadsPlain(dir)
+}
+
+// Suspects tells whether a file that begins so may be a private note.
+func (g guard) Suspects(head []byte) bool {
+	return g.policy.Visibility() == policy.Public || notes.MayBeMarked(head)
+}
+
+// AllowContent refuses the content of a note that its marks keep from callers.
+func (g guard) AllowContent(p contract.Path, head []byte) error {
+	if !g.policy.NotesInclude(p) || !notes.Hides(string(g.policy.Visibility()), head) {
+		return nil
+	}
+	return envelope.Errorf(envelope.PrivateNote,
+		"%s is a private note: tools neither read nor change it. Ask the user for what you need of it.", contract.Quote(p.String()))
+}
+
+// teller returns one that goes by what is at the place now.
+func (g guard) teller(files workspace.Reader) teller {
+	return func(ctx context.Context, p contract.Path) bool {
+		if files.Judge(workspace.Read, p) != nil {
+			return false
+		}
+		return !g.policy.NotesInclude(p) || files.JudgeContent(ctx, p) == nil
+	}
 }

@@ -20,10 +20,10 @@ const (
 
 // examine weighs the query's words in a note. It returns false for a note that is hidden or has none of them.
 func (w *worker) examine(path contract.Path, text []byte) (record, *Note, bool) {
-	block, body := splitFrontMatter(text)
-	if marksOf(text, block).hidden(w.visibility) {
+	if Hides(w.visibility, text) {
 		return record{}, nil, false
 	}
+	block, body := splitFrontMatter(text)
 	w.notes++
 	w.bytes += len(text)
 	w.folded = w.folded[:0]

@@ -13,7 +13,7 @@ import (
 
 // Front matter is the YAML mapping between a line "---" at the very start of a note and the next line "---" or "...".
 // It is a stranger's YAML: a block that is too large, too deep, or refers to itself is not decoded, and neither is one
-// with an error in it. Such a note has no properties, but its marks still count (see readMarks).
+// with an error in it. Such a note has no properties, but its marks still count (see marks.go).
 
 const (
 	maxFrontMatter = 64 << 10 // bytes in which the end of the block must be found
@@ -66,30 +66,37 @@ type properties map[string]any
 
 var errNotDecoded = errors.New("front matter is not decoded")
 
-func readProperties(block []byte) (p properties, err error) {
-	if len(block) > maxYAML {
-		return nil, errNotDecoded
+func readProperties(block []byte) properties {
+	decoded, err := decodeYAML(block)
+	if err != nil {
+		return nil
 	}
-	defer func() {
-		if fault := recover(); fault != nil { // the decoder meets text that nobody has tried on it
-			p, err = nil, fmt.Errorf("%w: %v", errNotDecoded, fault)
-		}
-	}()
-	if isDangerous(string(block)) {
-		return nil, errNotDecoded
-	}
-	var decoded map[string]any
-	if err := yaml.Unmarshal(block, &decoded); err != nil {
-		return nil, fmt.Errorf("%w: %w", errNotDecoded, err)
-	}
-	p = make(properties, len(decoded))
+	p := make(properties, len(decoded))
 	for key, value := range decoded {
 		lower := strings.ToLower(key)
 		if _, taken := p[lower]; !taken || key == lower {
 			p[lower] = value
 		}
 	}
-	return p, nil
+	return p
+}
+
+func decodeYAML(block []byte) (decoded map[string]any, err error) {
+	if len(block) > maxYAML {
+		return nil, errNotDecoded
+	}
+	defer func() {
+		if fault := recover(); fault != nil { // the decoder meets text that nobody has tried on it
+			decoded, err = nil, fmt.Errorf("%w: %v", errNotDecoded, fault)
+		}
+	}()
+	if isDangerous(string(block)) {
+		return nil, errNotDecoded
+	}
+	if err := yaml.Unmarshal(block, &decoded); err != nil {
+		return nil, fmt.Errorf("%w: %w", errNotDecoded, err)
+	}
+	return decoded, nil
 }
 
 // isDangerous tells whether decoding could cost more than the block's size allows for.
@@ -145,55 +152,4 @@ func scalarText(value any) string {
 		return fmt.Sprint(v)
 	}
 	return ""
-}
-
-// marks say who may see a note.
-type marks struct{ private, public bool }
-
-// mentionsMarks tells whether block could hold a mark, without decoding it.
-func mentionsMarks(block []byte) bool {
-	lower := bytes.ToLower(block)
-	return bytes.Contains(lower, []byte("private")) || bytes.Contains(lower, []byte("visibility")) ||
-		bytes.Contains(lower, []byte("publish"))
-}
-
-func (p properties) marks() marks {
-	var m marks
-	for _, key := range []string{"private", "visibility", "publish"} {
-		m.set(key, p.text(key))
-	}
-	return m
-}
-
-// readMarks reads the marks of front matter that is no YAML, line by line: an error elsewhere in the block must not
-// show a note that its owner marked private.
-func readMarks(block []byte) marks {
-	var m marks
-	for line := range bytes.Lines(block) {
-		key, value, found := bytes.Cut(line, []byte(":"))
-		if !found {
-			continue
-		}
-		value, _, _ = bytes.Cut(value, []byte(" #"))
-		m.set(bareWord(key), bareWord(value))
-	}
-	return m
-}
-
-func bareWord(b []byte) string { return strings.ToLower(string(bytes.Trim(b, " \t\r\n\"',{}"))) }
-
-func (m *marks) set(key, value string) {
-	value = strings.ToLower(value)
-	yes := value == "true" || value == "yes" || value == "on" || value == "1"
-	no := value == "false" || value == "no" || value == "off" || value == "0"
-	switch key {
-	case "private":
-		m.private = m.private || yes
-	case "publish":
-		m.private = m.private || no
-		m.public = m.public || yes
-	case "visibility":
-		m.private = m.private || value == "private"
-		m.public = m.public || value == "public"
-	}
 }

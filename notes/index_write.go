@@ -216,6 +216,8 @@ func (w *writer) put(ctx context.Context, c Candidate) error {
 	note := Parse(c.Path, text)
 	in := incoming{stored{state: c.State, length: len(text)}, c, &note, text}
 	switch {
+	case envelope.CodeOf(err) == envelope.PrivateNote:
+		in.skip = hidden
 	case err != nil:
 		in.skip = string(cmp.Or(envelope.CodeOf(err), envelope.IO))
 		if in.skip == string(envelope.IO) || in.skip == string(envelope.ChangedDuringCall) {

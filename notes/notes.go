@@ -33,7 +33,7 @@ type Candidate struct {
 	// State names the state of the file: the same State, the same text. It is 0 where that can't be told.
 	State int64
 	// Text reads the note's text: UTF-8, without BOM, line endings as they are. It is valid until visit returns. An
-	// *envelope.Error tells why a file can't be searched; it is skipped and counted.
+	// *envelope.Error tells why a file can't be searched; it is skipped and counted, but for one of code private-note.
 	Text func() ([]byte, error)
 }
 

@@ -44,64 +44,19 @@ const (
 	VisibilityPublic   = "public"   // only notes marked public
 )
 
-// Hidden tells whether the note is to be kept from callers. A note is marked private by `private: true`,
-// `visibility: private` or `publish: false`, and public by `visibility: public` or `publish: true`; private wins.
+// Hidden tells whether the note is to be kept from callers, see [Hides].
 func (n Note) Hidden(visibility string) bool { return n.marks.hidden(visibility) }
-
-func (m marks) hidden(visibility string) bool {
-	return m.private || visibility == VisibilityPublic && !m.public
-}
 
 // Parse reads what a note says about itself. Nothing in a note is an error: what can't be understood is text.
 func Parse(path contract.Path, text []byte) Note {
 	block, body := splitFrontMatter(text)
-	note := Note{Path: path, Body: body}
-	props := note.readFrontMatter(text, block)
+	note := Note{Path: path, Body: body, marks: marksIn(text)}
+	props := readProperties(block)
 	note.readBody(text[body:], 1+bytes.Count(text[:body], []byte("\n")))
 	note.Title = note.titleFrom(props)
 	note.Aliases = slices.Concat(props.list("aliases", oneItem), props.list("alias", oneItem))
 	note.Tags = distinctTags(props.list("tags", splitTags), props.list("tag", splitTags), note.Tags)
 	return note
-}
-
-func (n *Note) readFrontMatter(text, block []byte) properties {
-	if block == nil {
-		n.marks = unclosedMarks(text)
-		return nil
-	}
-	props, err := readProperties(block)
-	if err != nil {
-		n.marks = readMarks(block)
-		return nil
-	}
-	n.marks = props.marks()
-	return props
-}
-
-// marksOf returns the marks that Parse finds, at less cost where there are none.
-func marksOf(text, block []byte) marks {
-	var n Note
-	if block == nil || mentionsMarks(block) {
-		n.readFrontMatter(text, block)
-	}
-	return n.marks
-}
-
-// unclosedMarks reads the marks of front matter whose closing fence is missing: up to the first empty line.
-func unclosedMarks(text []byte) marks {
-	start := openingFence(text)
-	if start == 0 {
-		return marks{}
-	}
-	end := start
-	for end < min(len(text), maxFrontMatter) {
-		line, next := lineAt(text, end)
-		if len(bytes.TrimSpace(line)) == 0 {
-			break
-		}
-		end = next
-	}
-	return readMarks(text[start:end])
 }
 
 func (n *Note) titleFrom(props properties) string {

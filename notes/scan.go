@@ -106,13 +106,13 @@ func (w *worker) visit(c Candidate) error {
 	return nil
 }
 
-// skip counts a file that can't be searched. One that is gone by now is no loss.
+// skip counts a file that can't be searched. One that is gone by now is no loss, and of a private one nothing is told.
 func (w *worker) skip(err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
 	code := cmp.Or(envelope.CodeOf(err), envelope.IO)
-	if code != envelope.PathNotFound {
+	if code != envelope.PathNotFound && code != envelope.PrivateNote {
 		w.skipped[code]++
 	}
 	return nil

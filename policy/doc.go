@@ -51,7 +51,9 @@
 // audit.file must lie outside every root; a relative one starts at the policy's own directory. The lines are those of the
 // change log, byte for byte.
 //
-// notes.visibility tells which notes are shown: unmarked, all but those marked private; public, only those marked public.
+// notes.visibility tells which notes tools may read, change and find: unmarked, all but those marked private; public, only
+// those marked public. A note is private by `private: true`, `visibility: private` or `publish: false` in its front matter,
+// and public by `visibility: public` or `publish: true`; private wins. Names are listed all the same.
 //
 // programs, callers and checks are reserved. This version refuses entries in them, so that nobody relies on a rule that
 // is not kept.

@@ -14,7 +14,7 @@ var deleteFile = writes(contract.Contract{
 	Effect: contract.Effect{Destroys: true},
 	Codes: []envelope.Code{
 		envelope.PathNotAllowed, envelope.OutsideRoot, envelope.OutsideScope, envelope.OutsideWriteScope, envelope.NotARegularFile,
-		envelope.ApprovalRequired, envelope.ApprovalDeclined, envelope.ProtectedName, envelope.VersionChanged, envelope.PathNotFound, envelope.ChangedDuringCall,
+		envelope.ApprovalRequired, envelope.ApprovalDeclined, envelope.ProtectedName, envelope.PrivateNote, envelope.VersionChanged, envelope.PathNotFound, envelope.ChangedDuringCall,
 		envelope.ReadOnlyFile, envelope.TooLarge, envelope.IsDirectory, envelope.NotADirectory, envelope.LinkLoop,
 		envelope.Permission, envelope.OutcomeUnknown,
 	},

@@ -15,7 +15,7 @@ var moveFile = writes(contract.Contract{
 	Effect: contract.Effect{Destroys: true},
 	Codes: []envelope.Code{
 		envelope.PathNotAllowed, envelope.OutsideRoot, envelope.OutsideScope, envelope.OutsideWriteScope, envelope.NotARegularFile,
-		envelope.ApprovalRequired, envelope.ApprovalDeclined, envelope.ProtectedName, envelope.VersionChanged, envelope.AlreadyApplied, envelope.AlreadyExists,
+		envelope.ApprovalRequired, envelope.ApprovalDeclined, envelope.ProtectedName, envelope.PrivateNote, envelope.VersionChanged, envelope.AlreadyApplied, envelope.AlreadyExists,
 		envelope.PathNotFound, envelope.ChangedDuringCall, envelope.ReadOnlyFile, envelope.TooLarge, envelope.IsDirectory,
 		envelope.NotADirectory, envelope.LinkLoop, envelope.Permission, envelope.DiskFull, envelope.OutcomeUnknown,
 	},

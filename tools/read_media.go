@@ -16,7 +16,7 @@ var readMedia = reads(contract.Contract{
 	Title: "Look at a picture or hear a sound",
 	Doc: "Return one picture (PNG, JPEG, GIF, WebP) or sound (WAV, MP3, Ogg, AIFF) of at most 5 MiB as a block that you can see or hear. " +
 		"Not for text (read_file).",
-	Codes: append([]envelope.Code{envelope.NotARegularFile, envelope.NotEncodable, envelope.TooLarge, envelope.IsDirectory}, placeCodes...),
+	Codes: append([]envelope.Code{envelope.NotARegularFile, envelope.PrivateNote, envelope.NotEncodable, envelope.TooLarge, envelope.IsDirectory}, placeCodes...),
 }, runReadMedia)
 
 type readMediaIn struct {

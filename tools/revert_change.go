@@ -19,7 +19,7 @@ var revertChange = writes(contract.Contract{
 	Effect: contract.Effect{Destroys: true},
 	Codes: []envelope.Code{
 		envelope.UnknownChange, envelope.Expired, envelope.AlreadyApplied, envelope.ChangedSince, envelope.OutsideRoot,
-		envelope.OutsideScope, envelope.OutsideWriteScope, envelope.ApprovalRequired, envelope.ApprovalDeclined, envelope.ProtectedName, envelope.ChangedDuringCall,
+		envelope.OutsideScope, envelope.OutsideWriteScope, envelope.ApprovalRequired, envelope.ApprovalDeclined, envelope.ProtectedName, envelope.PrivateNote, envelope.ChangedDuringCall,
 		envelope.ReadOnlyFile, envelope.TooLarge, envelope.LinkLoop, envelope.Permission, envelope.DiskFull,
 		envelope.OutcomeUnknown,
 	},

@@ -15,7 +15,7 @@ var searchText = reads(contract.Contract{
 	Core:  true,
 	Doc: "Find every line that holds pattern, in all files that you may read: code, logs, exact strings. Literal text; literal:false makes it a " +
 		"regular expression (RE2). Returns line and column, from 1, and the file's version. For notes by topic use search_notes.",
-	Codes: append([]envelope.Code{envelope.BadPattern, envelope.NotARegularFile}, placeCodes...),
+	Codes: append([]envelope.Code{envelope.BadPattern, envelope.NotARegularFile, envelope.PrivateNote}, placeCodes...),
 }, runSearchText)
 
 type searchTextIn struct {

@@ -75,6 +75,9 @@ func (c *creation) write() error {
 
 func (c *creation) run(ctx context.Context) (err error) {
 	s := c.site
+	if err := c.w.mayRestore(s.place, c.content); err != nil {
+		return err
+	}
 	if c.w.rehearses() {
 		return c.rehearse(ctx)
 	}

@@ -140,6 +140,9 @@ func (r Reader) examine(ctx context.Context, p contract.Path) (*opened, error) {
 	if envelope.CodeOf(err) == envelope.TooLarge && most > smallBytes {
 		return r.examineLarge(ctx, q)
 	}
+	if err == nil {
+		err = q.admit(resolved, data)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -169,8 +172,7 @@ func (r Reader) examineLarge(ctx context.Context, q *question) (o *opened, err e
 		if err != nil {
 			return err
 		}
-		o, err = r.studyOpen(q, f, resolved, began)
-		if err != nil || o.file == nil {
+		if o, err = r.studyOpen(q, f, resolved, began); err != nil || o.file == nil {
 			f.Close()
 		}
 		return err
@@ -190,11 +192,17 @@ func (r Reader) studyOpen(q *question, f *os.File, resolved string, began time.T
 	}
 	o := &opened{info: info, key: stampKey{stampOf(fact), r.Encoding(info.Resolved)}}
 	if o.findings = r.w.facts.get(o.key); o.findings != nil && (o.plain || o.refusal != nil) {
+		if err := q.admitOpen(resolved, f); err != nil {
+			return nil, err
+		}
 		o.file = f
 		return o, nil
 	}
 	data, err := readWhole(f, fact, q.named(resolved), r.w.options.FileBytes)
 	if err != nil {
+		return nil, err
+	}
+	if err := q.admit(resolved, data); err != nil {
 		return nil, err
 	}
 	o.findings, o.text = study(data, o.key.encoding)

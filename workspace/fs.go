@@ -32,7 +32,12 @@ func (f files) Open(name string) (fs.File, error) {
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: asFSError(err)}
 	}
-	opened, _, err := q.root.tree.openFile(context.Background(), q)
+	opened, resolved, err := q.root.tree.openFile(context.Background(), q)
+	if err == nil {
+		if err = q.admitOpen(resolved, opened); err != nil {
+			opened.Close()
+		}
+	}
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: asFSError(err)}
 	}

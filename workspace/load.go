@@ -126,6 +126,9 @@ func (r Reader) Load(ctx context.Context, p contract.Path) (*File, error) {
 		return nil, err
 	}
 	data, fact, resolved, err := q.root.tree.load(ctx, q, r.w.options.FileBytes)
+	if err == nil {
+		err = q.admit(resolved, data)
+	}
 	if err != nil {
 		return nil, err
 	}

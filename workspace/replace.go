@@ -97,6 +97,9 @@ func (r *replacement) prepare(p contract.Path, splices []contract.Splice) (err e
 	if size, most := r.content.size(), r.w.w.options.FileBytes; size > most {
 		return tooLargeToWrite(t.quoted(), size, most)
 	}
+	if err := r.w.mayRestore(t.place, r.content); err != nil {
+		return err
+	}
 	r.result = Written{Path: p, Resolved: t.place, Old: pieces{t.data}.bytes()}
 	if r.content.equalBytes(t.data) {
 		r.result.Before, r.result.After = t.version(), t.version()
@@ -331,8 +334,8 @@ func (r *replacement) lost() *Conflict {
 		"%s was changed by another program at the same moment. Read it again and redo the edit.", r.target.quoted())}
 	q := *r.target.question
 	q.want = Read
-	data, _, _, err := q.root.tree.load(context.Background(), &q, r.w.w.options.FileBytes)
-	if err != nil {
+	data, _, resolved, err := q.root.tree.load(context.Background(), &q, r.w.w.options.FileBytes)
+	if err != nil || q.admit(resolved, data) != nil {
 		return c
 	}
 	if v := contract.VersionOf(data); v != r.target.version() {
@@ -367,7 +370,7 @@ func (w Writer) remember(done Written) {
 	if done.Old != nil {
 		w.w.contents.add(done.Before, done.Old)
 	}
-	if done.New != nil {
+	if done.New != nil && w.admits(done.Resolved, done.New) == nil {
 		w.w.contents.add(done.After, done.New)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"writ/contract"
@@ -67,7 +68,8 @@ const (
 )
 
 // Search looks for a pattern in the text files below a base, or in one file. A file that is not text throughout is
-// skipped, whatever was found in it. All lines that match are counted, those in the window are shown. A deadline of ctx
+// skipped, whatever was found in it. One that the guard refuses for what it holds is as if it were not there, unless it is
+// the base itself: that is the guard's error. All lines that match are counted, those in the window are shown. A deadline of ctx
 // ends the search early and is no error.
 func (r Reader) Search(ctx context.Context, q Query) (SearchResult, error) {
 	p, err := compilePattern(q)
@@ -78,6 +80,7 @@ func (r Reader) Search(ctx context.Context, q Query) (SearchResult, error) {
 	for i := range s.workers {
 		s.workers[i].machine = newMachine(p.auto)
 	}
+	s.content, _ = r.guard.(ContentGuard)
 	s.best.want = q.Window.Offset + q.Window.Limit
 	if q.Window.Limit <= 0 {
 		s.best.want = -1
@@ -91,6 +94,9 @@ func (r Reader) Search(ctx context.Context, q Query) (SearchResult, error) {
 	if err != nil && !timedOut {
 		return SearchResult{}, timedOutOr(err)
 	}
+	if err := s.refused.Load(); err != nil && w.single {
+		return SearchResult{}, *err
+	}
 	return s.result(skips, timedOut), nil
 }
 
@@ -102,6 +108,8 @@ type searching struct {
 	pattern *pattern
 	workers []searchWorker
 	best    bestFiles
+	content ContentGuard // nil: whatever files hold may be told
+	refused atomic.Pointer[error]
 }
 
 // searchWorker is what one worker of the walk has for itself.
@@ -120,6 +128,12 @@ func (s *searching) visit(worker int, v *Visited) {
 	data, err := v.scan.read(v.name, w.buf, s.reader.w.options.FileBytes)
 	if cap(data) <= keptBuffer && cap(data) > cap(w.buf) {
 		w.buf = data[:0]
+	}
+	if err == nil && s.content != nil && s.content.Suspects(data) {
+		if err := s.content.AllowContent(v.Path(), data); err != nil {
+			s.refused.Store(&err) // neither counted nor told of
+			return
+		}
 	}
 	if errors.Is(err, errTooLarge) {
 		w.skips.Add(SkipTooLarge, v.Path().String())

@@ -200,6 +200,9 @@ func (w Writer) hold(ctx context.Context, q *question, at parent) (_ *target, er
 	if t.data, err = readWhole(t.f, t.fact, t.quoted(), w.w.options.FileBytes); err != nil {
 		return nil, err
 	}
+	if err = q.admit(at.resolved, t.data); err != nil {
+		return nil, err
+	}
 	t.beginSum()
 	return t, nil
 }

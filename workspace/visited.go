@@ -64,7 +64,7 @@ func (c chosen) Match(name string) bool { return c[name] }
 func (c chosen) Below() bool            { return false }
 
 // TextOf returns the text of a file during its visit. An *envelope.Error of code not-text, too-large, permission or
-// changed-during-call tells why there is none.
+// changed-during-call tells why there is none, or it is the guard's about what the file holds.
 func (r Reader) TextOf(v *Visited) (*Text, error) {
 	data, err := v.scan.read(v.name, nil, r.w.options.FileBytes)
 	if err != nil {
@@ -72,6 +72,9 @@ func (r Reader) TextOf(v *Visited) (*Text, error) {
 	}
 	if !v.scan.isFileHere() {
 		return nil, unreadable(errMoved) // it may be hidden by now, so what it holds is not told
+	}
+	if err := r.admits(v.Path(), data); err != nil {
+		return nil, err
 	}
 	return r.Decode(data, v.Path())
 }

@@ -78,12 +78,13 @@ type walking struct {
 	onlyBelow bool
 	alone     bool // one worker, the caller's goroutine
 
-	base  contract.Path // resolved
-	mu    sync.Mutex
-	more  sync.Cond
-	todo  []directory // the last is taken first, which keeps the list short
-	busy  int         // workers that may still add to todo
-	skips Skips
+	base   contract.Path // resolved
+	single bool          // base is a file
+	mu     sync.Mutex
+	more   sync.Cond
+	todo   []directory // the last is taken first, which keeps the list short
+	busy   int         // workers that may still add to todo
+	skips  Skips
 }
 
 // workers is how many goroutines a walk has.
@@ -144,6 +145,7 @@ func (w *walking) begin(r Reader, base contract.Path) error {
 	case mode.IsRegular():
 		var name string
 		rel, name = parentRel(rel)
+		w.single = true
 		w.choose = func(string) chooser { return only(name) }
 	case !mode.IsDir():
 		return notRegular(q.quoted())
