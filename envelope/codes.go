@@ -90,6 +90,7 @@ const (
 	ProgramNotAllowed Code = "program-not-allowed"
 	CallerNotAllowed  Code = "caller-not-allowed"
 	RetryStopped      Code = "retry-stopped"
+	ShowsSecret       Code = "shows-secret"
 
 	VersionChanged   Code = "version-changed"
 	AlreadyApplied   Code = "already-applied"
@@ -157,6 +158,7 @@ var classes = map[Code]class{
 	ProgramNotAllowed: {Denied, AskUser, StagePolicy},
 	CallerNotAllowed:  {Denied, AskUser, StagePolicy},
 	RetryStopped:      {Denied, Stop, StageLimits},
+	ShowsSecret:       {Denied, AskUser, StagePrecondition},
 
 	VersionChanged:   {Conflict, Reread, StagePrecondition},
 	AlreadyApplied:   {Conflict, NextNone, StagePrecondition},

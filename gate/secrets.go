@@ -15,9 +15,8 @@ import (
 
 // What is taken for a secret: the public rules of gitleaks as data (secrets.json, made by .ci/secrets.py), private keys
 // as PEM has them, passwords in URLs and those of netrc files. It is a net with holes and not the boundary: what must
-// not be read belongs in no zone. Known holes: a rule that goes by the words beside a secret no longer sees it when a
-// caller that may write there changes the words; and since a version is a hash of the true bytes, a short password can be
-// tried out against it.
+// not be read belongs in no zone. A known hole: since a version is a hash of the true bytes, a short password can be tried out
+// against it.
 //
 // A rule is asked only about the surroundings of its keywords. That a text is looked at in parts is no difference as
 // long as a part comes with its surroundings, see [workspace.SecretFinder].

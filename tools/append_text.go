@@ -16,7 +16,7 @@ var appendText = writes(contract.Contract{
 		"For logs and lists. Returns the new version. A repeated call is a conflict: nothing is added twice.",
 	Codes: []envelope.Code{
 		envelope.PathNotAllowed, envelope.OutsideRoot, envelope.OutsideScope, envelope.OutsideWriteScope, envelope.NotARegularFile,
-		envelope.ApprovalRequired, envelope.ApprovalDeclined, envelope.ProtectedName, envelope.PrivateNote, envelope.VersionChanged, envelope.AlreadyApplied, envelope.PathNotFound,
+		envelope.ApprovalRequired, envelope.ApprovalDeclined, envelope.ProtectedName, envelope.PrivateNote, envelope.ShowsSecret, envelope.VersionChanged, envelope.AlreadyApplied, envelope.PathNotFound,
 		envelope.ChangedDuringCall, envelope.NotText, envelope.NotEncodable, envelope.ReadOnlyFile, envelope.TooLarge,
 		envelope.IsDirectory, envelope.NotADirectory, envelope.LinkLoop, envelope.Permission, envelope.DiskFull,
 		envelope.OutcomeUnknown,

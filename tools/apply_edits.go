@@ -212,12 +212,16 @@ func (b *editBatch) plan(f *workspace.File, items []int) ([]contract.Splice, []e
 	slices.SortStableFunc(sound, func(x, y int) int { return cmp.Compare(b.plans[x].Edit.Start, b.plans[y].Edit.Start) })
 	overlapping := b.overlapping(sound)
 	var parts [][]contract.Splice
+	var edits []workspace.TextEdit
 	for _, i := range sound {
 		if other, found := overlapping[i]; found {
 			refused = append(refused, refusals([]int{i}, b.overlap(i, other))...)
 			continue
 		}
-		parts = append(parts, b.plans[i].Splices)
+		parts, edits = append(parts, b.plans[i].Splices), append(edits, b.plans[i].Edit)
+	}
+	if err := text.CheckCovered(edits...); err != nil {
+		return nil, refusals(items, err)
 	}
 	splices, ok := workspace.JoinSplices(parts...)
 	if !ok {

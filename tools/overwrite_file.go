@@ -2,8 +2,10 @@ package tools
 
 import (
 	"context"
+	"slices"
 
 	"writ/contract"
+	"writ/envelope"
 	"writ/workspace"
 )
 
@@ -13,7 +15,9 @@ var overwriteFile = writes(contract.Contract{
 	Doc: "Replace the whole text of an existing file. Only when most of it changes: use replace_text for an edit, create_file for a new file. " +
 		"A byte order mark and the file's encoding stay; line endings are written as sent. Returns the new version and a diff.",
 	Effect: contract.Effect{Destroys: true},
-	Codes:  appendText.Codes,
+	Codes: slices.DeleteFunc(slices.Clone(appendText.Codes), func(c envelope.Code) bool {
+		return c == envelope.ShowsSecret // who sends the whole text knows it
+	}),
 }, runOverwriteFile)
 
 type overwriteFileIn struct {

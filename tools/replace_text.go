@@ -19,7 +19,7 @@ var replaceText = writes(contract.Contract{
 	Effect: contract.Effect{Destroys: true},
 	Codes: []envelope.Code{
 		envelope.NoChange, envelope.PathNotAllowed, envelope.OutsideRoot, envelope.OutsideScope, envelope.OutsideWriteScope,
-		envelope.NotARegularFile, envelope.ApprovalRequired, envelope.ApprovalDeclined, envelope.ProtectedName, envelope.PrivateNote, envelope.VersionChanged, envelope.AlreadyApplied,
+		envelope.NotARegularFile, envelope.ApprovalRequired, envelope.ApprovalDeclined, envelope.ProtectedName, envelope.PrivateNote, envelope.ShowsSecret, envelope.VersionChanged, envelope.AlreadyApplied,
 		envelope.TextNotFound, envelope.TextNotUnique, envelope.PathNotFound, envelope.ChangedDuringCall, envelope.NotText,
 		envelope.NotEncodable, envelope.ReadOnlyFile, envelope.TooLarge, envelope.IsDirectory, envelope.NotADirectory,
 		envelope.LinkLoop, envelope.Permission, envelope.DiskFull, envelope.OutcomeUnknown,

@@ -254,6 +254,9 @@ func PlanAppend(t *Text, text string) (Plan, error) {
 }
 
 func (t *Text) plan(edit TextEdit, line int) (Plan, error) {
+	if err := t.CheckCovered(edit); err != nil {
+		return Plan{}, err
+	}
 	splices, err := t.Splice(edit.Start, edit.End, edit.New)
 	return Plan{Edit: edit, Line: line, Splices: splices}, err
 }
