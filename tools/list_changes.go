@@ -33,6 +33,19 @@ type Undo struct {
 	Parts []Undo
 }
 
+// earlier returns the bytes before the change, out of those after it, or an Error of code expired if what is kept does not
+// lead there: a record that was damaged must not end up in a file.
+func (u Undo) earlier(after []byte) ([]byte, error) {
+	if workspace.SplicesFit(after, u.Splices) {
+		before := workspace.ApplySplices(after, u.Splices)
+		if contract.VersionOf(before) == u.Change.Before {
+			return before, nil
+		}
+	}
+	return nil, envelope.Errorf(envelope.Expired,
+		"The change %s can't be undone: the bytes that were kept from before it are damaged. Write the old text yourself if you know it.", u.Change.ID)
+}
+
 var listChanges = reads(contract.Contract{
 	Name:  "list_changes",
 	Title: "List what was changed",

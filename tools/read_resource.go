@@ -7,7 +7,6 @@ import (
 
 	"writ/contract"
 	"writ/envelope"
-	"writ/workspace"
 )
 
 // Kinds of resources.
@@ -166,10 +165,10 @@ func changeDiff(ctx context.Context, r Reader, u Undo) string {
 	}
 	before := []byte(nil)
 	if c.Kind != contract.ChangeCreate {
-		if !workspace.SplicesFit(after, u.Splices) {
+		var err error
+		if before, err = u.earlier(after); err != nil {
 			return "[what was there before is no longer kept]\n"
 		}
-		before = workspace.ApplySplices(after, u.Splices)
 	}
 	old, err1 := r.Files.Decode(before, c.Path)
 	fresh, err2 := r.Files.Decode(after, c.Path)

@@ -93,7 +93,10 @@ func (r reverting) change(ctx context.Context) (workspace.Written, error) {
 		done, err := r.files.Move(ctx, c.To, c.Path, c.After)
 		return r.tidied(ctx, done, err)
 	case contract.ChangeDelete:
-		data := workspace.ApplySplices(nil, r.Splices)
+		data, err := r.earlier(nil)
+		if err != nil {
+			return workspace.Written{}, err
+		}
 		r.out.showChange(r.w.Reader.Files, c.Path, nil, data)
 		return r.files.Restore(ctx, c.Path, data, r.Former)
 	case contract.ChangeMkdir:
@@ -107,10 +110,14 @@ func (r reverting) change(ctx context.Context) (workspace.Written, error) {
 // unedit returns the splices that bring the earlier bytes back. A link that stands in the file's place now is not
 // followed.
 func (r reverting) unedit(f *workspace.File) ([]contract.Splice, error) {
-	if f.Resolved != r.Change.Path || !workspace.SplicesFit(f.Data, r.Splices) {
+	if f.Resolved != r.Change.Path {
 		return nil, r.since(nil)
 	}
-	r.out.showChange(r.w.Reader.Files, r.Change.Path, f.Data, workspace.ApplySplices(f.Data, r.Splices))
+	before, err := r.earlier(f.Data)
+	if err != nil {
+		return nil, err
+	}
+	r.out.showChange(r.w.Reader.Files, r.Change.Path, f.Data, before)
 	return r.Splices, nil
 }
 
@@ -165,8 +172,8 @@ func differs(err error) bool {
 // since is the conflict of a change that is not undone because of err.
 func (r reverting) since(err error) error {
 	place := r.Change.Path
-	if r.Change.Kind == contract.ChangeMove {
-		place = r.Change.To
+	if r.Change.Kind == contract.ChangeMove && envelope.CodeOf(err) != envelope.AlreadyExists {
+		place = r.Change.To // else something else is where the file came from
 	}
 	told := envelope.Errorf(envelope.ChangedSince,
 		"%s is not as this change left it: somebody changed it since, and that is not undone. Read it, and edit it if need be.", contract.Quote(place.String()))

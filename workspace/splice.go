@@ -30,7 +30,7 @@ func splice(old []byte, splices []contract.Splice) (pieces, error) {
 	parts := make(pieces, 0, 2*len(splices)+1)
 	at := int64(0)
 	for _, s := range splices {
-		if s.Offset < at || s.Length < 0 || s.Offset+s.Length > int64(len(old)) {
+		if s.Offset < at || s.Length < 0 || s.Length > int64(len(old))-s.Offset {
 			return nil, errors.New("splices overlap, are not sorted, or lie outside the file")
 		}
 		parts = append(parts, old[at:s.Offset], s.New)
