@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -97,9 +98,16 @@ func tellProgress(f *os.File) func(notes.Progress) {
 	}
 	return func(p notes.Progress) {
 		end := ""
-		if p.Done == p.Total {
+		if p.Done >= p.Total {
 			end = "\n"
 		}
-		fmt.Fprintf(f, "\r%d of %d notes%s", p.Done, p.Total, end)
+		fmt.Fprint(f, "\r", progressBar(p), end)
 	}
+}
+
+// progressBar is one line of a terminal.
+func progressBar(p notes.Progress) string {
+	const width = 30
+	done := width * min(p.Done, p.Total) / max(p.Total, 1)
+	return fmt.Sprintf("[%s%s] %d of %d notes", strings.Repeat("=", done), strings.Repeat(" ", width-done), p.Done, p.Total)
 }

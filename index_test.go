@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"writ/notes"
 )
 
 func TestIndexCommands(t *testing.T) {
@@ -42,6 +44,22 @@ func TestIndexCommands(t *testing.T) {
 	}
 	if r := writ(t, "", "search", "--state", state, "--root", root, "sensor"); r.status != 0 || !strings.Contains(r.stdout, "a.md:2  Garden") {
 		t.Errorf("a search with a damaged index: %+v", r)
+	}
+}
+
+func TestProgressBar(t *testing.T) {
+	for _, c := range []struct {
+		p    notes.Progress
+		want string
+	}{
+		{notes.Progress{}, "[                              ] 0 of 0 notes"},
+		{notes.Progress{Done: 5, Total: 10}, "[===============               ] 5 of 10 notes"},
+		{notes.Progress{Done: 10, Total: 10}, "[==============================] 10 of 10 notes"},
+		{notes.Progress{Done: 11, Total: 10}, "[==============================] 11 of 10 notes"}, // a note came to it meanwhile
+	} {
+		if got := progressBar(c.p); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.p, got, c.want)
+		}
 	}
 }
 

@@ -70,7 +70,7 @@ func BenchmarkIndex(b *testing.B) {
 	fmt.Printf("\tfirst answer: %v, %v of processor\n", time.Since(began).Round(time.Millisecond), (cpu() - used).Round(time.Millisecond))
 	b.Run("query", func(b *testing.B) { c.measureQueries(b, x, f) })
 	b.Run("update", func(b *testing.B) { c.measureUpdates(b, x, f, dir) })
-	b.Run("known item", func(b *testing.B) { c.measureKnownItems(b, x, f) })
+	b.Run("known item", func(b *testing.B) { c.wantKnown(b, x, f, 200) })
 	b.Run("recall", func(b *testing.B) { c.measureRecall(b, x, f) })
 	x.Close()
 }
@@ -131,28 +131,6 @@ func (c *corpus) measureUpdates(b *testing.B, x *Index, f files, dir string) {
 	}
 	fmt.Printf("\t%.2f ms of processor an update\n", used.Seconds()*1000/float64(len(times)))
 	percentiles(b, "update", times)
-}
-
-func (c *corpus) measureKnownItems(b *testing.B, x *Index, f files) {
-	for _, chinese := range []bool{false, true} {
-		sum, first, n := 0.0, 0, 0
-		for i := range 300 {
-			item := c.titles[i*113%len(c.titles)]
-			if (i*113%len(c.titles)%3 == 2) != chinese {
-				continue
-			}
-			n++
-			for rank, m := range search(b, x, f, item.title).Matches[:] {
-				if m.Path.String() == item.path {
-					sum += 1 / float64(rank+1)
-					if rank == 0 {
-						first++
-					}
-				}
-			}
-		}
-		fmt.Printf("\tknown items, Chinese %v: MRR %.3f, first %.3f of %d\n", chinese, sum/float64(n), float64(first)/float64(n), n)
-	}
 }
 
 func (c *corpus) measureRecall(b *testing.B, x *Index, f files) {
