@@ -29,6 +29,8 @@ func causeOf(err error) error {
 		return cause(envelope.Busy, err, "Other writ processes kept the change log busy. Try again in a moment.").With("retry_after_ms", 500)
 	case isDamage(err):
 		return cause(envelope.IO, err, "The change log in the state directory is damaged. Try once more: it is set aside then, and a new one begun. Tell a person.")
+	case errors.Is(err, errGone):
+		return cause(envelope.IO, err, "The change log was taken out of the state directory while it was in use, and no change is made without its record. Try once more: a new one is begun then. Tell a person.")
 	case codeOf(err) != 0 || isSystem(err):
 		return cause(envelope.IO, err, "The change log in the state directory can't be used, and no change is made without its record. A person must look at the server's log.")
 	}

@@ -65,10 +65,11 @@ type Ledger struct {
 	artifactBytes int64
 	artifacts     artifactUse
 
-	opening sync.Mutex // guards the four below, and is held while the database is opened
+	opening sync.Mutex // guards the five below, and is held while the database is opened
 	store   *store     // nil until first used
 	process *process   // the mark of this process, from the first opening on
 	suspect bool       // the database was found damaged: look through it when it is opened next
+	gone    bool       // the database was taken away, and no row says so yet
 	closed  bool
 
 	audit   auditBuffer
@@ -148,7 +149,12 @@ func (l *Ledger) open(ctx context.Context) (*store, error) {
 	}
 	l.store, l.process, l.suspect = s, s.process, false
 	s.startTidying(l.tidy)
-	return s, nil
+	if !l.gone {
+		return s, nil
+	}
+	err = s.appendEvent(l.clock(), "the change log was taken out of the state directory while it was in use")
+	l.gone = err != nil
+	return s, causeOf(err)
 }
 
 // fail turns what went wrong on s into what the caller is told. A damaged database is let go, so that the next use
@@ -156,19 +162,23 @@ func (l *Ledger) open(ctx context.Context) (*store, error) {
 func (l *Ledger) fail(s *store, err error) error {
 	if isDamage(err) {
 		l.log.Error("the ledger's database is damaged; it is examined at its next use", "directory", l.dir, "error", err)
-		l.letGo(s)
+		l.letGo(s, err)
+	}
+	if errors.Is(err, errGone) {
+		l.log.Error("the ledger's database was taken away while it was in use; a new one is begun, and changes made before can't be undone", "directory", l.dir)
+		l.letGo(s, err)
 	}
 	return causeOf(err)
 }
 
-// letGo closes s unless another has done so already.
-func (l *Ledger) letGo(s *store) {
+// letGo closes s, which is of no use because of err, unless another has done so already.
+func (l *Ledger) letGo(s *store, err error) {
 	l.opening.Lock()
 	defer l.opening.Unlock()
 	if l.store != s {
 		return
 	}
-	l.store, l.suspect = nil, true
+	l.store, l.suspect, l.gone = nil, true, errors.Is(err, errGone)
 	s.abandon()
 }
 

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net/url"
 	"os"
@@ -35,6 +36,7 @@ type store struct {
 	process *process
 	images  images
 	wal     *wal
+	file    fs.FileInfo // of the database, as it was opened
 
 	readers *sql.DB
 	writers *sql.DB    // the pool that conn is the one connection of
@@ -196,8 +198,34 @@ func (s *store) prepare(database string, o opening) error {
 	if err := s.statements.prepare(s.conn); err != nil {
 		return err
 	}
+	if s.file, err = os.Stat(database); err != nil {
+		return err
+	}
 	s.wal, err = openWAL(database)
 	return err
+}
+
+// errGone is a database that was taken out of the state directory, or replaced there, while it was in use. SQLite goes on
+// writing to the file that it has open, and nobody would ever find there what was done.
+var errGone = errors.New("the database in use is not the one in the state directory any more")
+
+// isInPlace returns errGone if the names of database and write-ahead log do not stand for the open files any more.
+func (s *store) isInPlace() error {
+	log, err := s.wal.file.Stat()
+	if err != nil {
+		return err
+	}
+	database := filepath.Join(s.dir, databaseName)
+	for name, opened := range map[string]fs.FileInfo{database: s.file, database + "-wal": log} {
+		now, err := os.Stat(name)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(now, opened) {
+			return errGone
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // identify tells whether the database is empty, and refuses one that is not this program's or that is from a later one.
@@ -315,10 +343,14 @@ func (s *statements) close() error {
 
 // inTransaction runs f between BEGIN IMMEDIATE and COMMIT on the writing connection. The caller holds s.write.
 func (s *store) inTransaction(f func() error) error {
+	err := s.isInPlace()
+	if err != nil {
+		return err
+	}
 	if _, err := s.begin.Exec(); err != nil {
 		return err
 	}
-	err := f()
+	err = f()
 	if err == nil {
 		_, err = s.commit.Exec()
 	}
