@@ -60,12 +60,12 @@ type Index struct {
 	building atomic.Pointer[building]
 	turn     chan struct{} // held while the index is brought up to date; guards the rest
 	store    *store        // nil: not opened
-	shunned  bool          // it can't be opened; this process scans
 	stale    bool          // the notes must be walked over
 	dirty    map[contract.Path]bool
 	leftOut  workspace.Skips // of the last walk
 
 	swept   atomic.Int64    // when all notes were walked over last, in nanoseconds since 1970
+	shunned atomic.Bool     // it can't be opened; this process scans
 	tidying atomic.Bool     // that is about to happen
 	context context.Context // of the work in the background
 	cancel  context.CancelFunc
@@ -174,12 +174,12 @@ func (x *Index) opened(ctx context.Context, how opening) bool {
 		x.store.close()
 		x.store, x.stale = nil, true
 	}
-	if x.shunned {
+	if x.shunned.Load() {
 		return false
 	}
 	db, err := openStore(ctx, x.place, how)
 	if err != nil && ctx.Err() == nil {
-		x.shunned = true
+		x.shunned.Store(true)
 		x.log.Warn("the notes index can't be opened; notes are searched without it", "file", x.place.file, "error", err)
 	}
 	x.store, x.stale = db, true
@@ -211,7 +211,7 @@ func (x *Index) discard(ctx context.Context) {
 	x.store.close()
 	x.store, x.stale = nil, true
 	if err := removeStore(ctx, x.place.file); err != nil {
-		x.shunned = true
+		x.shunned.Store(true)
 		x.log.Warn("the damaged notes index can't be removed", "file", x.place.file, "error", err)
 	}
 }
@@ -222,7 +222,7 @@ func (x *Index) Close() error {
 	x.work.Wait()
 	x.turn <- struct{}{}
 	defer x.release()
-	x.shunned = true
+	x.shunned.Store(true)
 	err := x.vault.Close()
 	if db := x.store; db != nil {
 		x.store = nil

@@ -128,9 +128,9 @@ func (x *Index) compare(ctx context.Context) ([]contract.Path, error) {
 	return todo, nil
 }
 
-// start begins an index in the background.
+// start begins an index in the background, unless that can't be.
 func (x *Index) start() {
-	if x.context.Err() != nil || !x.building.CompareAndSwap(nil, &building{}) {
+	if x.context.Err() != nil || x.shunned.Load() || !x.building.CompareAndSwap(nil, &building{}) {
 		return
 	}
 	x.work.Go(func() {

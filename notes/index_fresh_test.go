@@ -232,10 +232,14 @@ func TestIndexWithoutAPlace(t *testing.T) {
 	}
 	x := NewIndex(IndexOptions{File: filepath.Join(blocked, "notes.db"), Vault: watchless{d}})
 	defer x.Close()
-	for range 3 {
+	for i := range 3 {
 		q, _ := ParseQuery("apple")
-		if r, err := x.Search(context.Background(), q, d); err != nil || r.Total != fewNotes+10 {
+		r, err := x.Search(context.Background(), q, d)
+		if err != nil || r.Total != fewNotes+10 {
 			t.Fatalf("found %d: %v", r.Total, err)
+		}
+		if i > 0 && r.Building != nil {
+			t.Errorf("search %d says that an index is being built, which can't be", i)
 		}
 		x.work.Wait()
 	}

@@ -66,11 +66,23 @@ func runReadArtifact(ctx context.Context, r Reader, in readArtifactIn) (readArti
 		return readArtifactOut{}, err
 	}
 	out := readArtifactOut{Total: len(a.Text), Untrusted: true}
-	from := min(in.Offset, len(a.Text))
+	from := startOfCharacter(a.Text, in.Offset)
 	text := wholeLines(a.Text[from:], r.Limits.ResultBytes)
 	out.Texts = []string{text}
 	out.Truncated = page{offset: from, limit: r.Limits.ResultBytes}.rest(&out.Notes, len(text), len(a.Text), "bytes")
 	return out, nil
+}
+
+// startOfCharacter returns where the character that byte at belongs to begins, or the end of text: half a character is
+// no text.
+func startOfCharacter(text string, at int) int {
+	if at >= len(text) {
+		return len(text)
+	}
+	for at > 0 && !utf8.RuneStart(text[at]) {
+		at--
+	}
+	return at
 }
 
 // wholeLines returns the beginning of text up to the last line that ends within most bytes, or where the first is longer
