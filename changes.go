@@ -33,6 +33,9 @@ JSON object a line. An outcome "unknown" is that of a change that was cut short 
   writ changes --json --limit 0 | jq -r .change_id`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if limit < 0 {
+				return fmt.Errorf("--limit %d: it must be 0, for all, or more", limit)
+			}
 			filter := ledger.Filter{Limit: limit}
 			if len(args) > 0 {
 				var err error

@@ -32,6 +32,9 @@ func TestChangesUndoAndAudit(t *testing.T) {
 	if got := writ(t, "", "changes", "nowhere", "--root", root, "--state", state); got.status != 0 || got.stdout != "" {
 		t.Errorf("changes of a place where nothing was: %+v", got)
 	}
+	if got := writ(t, "", "changes", "--limit", "-1", "--root", root, "--state", state); got.status != 2 || got.stdout != "" {
+		t.Errorf("fewer than no changes: %+v", got)
+	}
 	undone := writ(t, "", "undo", line.ChangeID, "--root", root, "--state", state)
 	if undone.status != 0 || !strings.HasPrefix(undone.stdout, "Undone: docs/b.md. `writ undo chg_") {
 		t.Errorf("undo: %+v", undone)

@@ -222,6 +222,8 @@ func TestTamperingIsNamed(t *testing.T) {
 		{"all rows taken out", "DELETE FROM calls", 1},
 		{"a row added", "INSERT INTO calls SELECT 6, request_id, line, hash FROM calls WHERE seq = 5", 6},
 		{"two rows swapped", "UPDATE calls SET seq = 9 WHERE seq = 2; UPDATE calls SET seq = 2 WHERE seq = 3; UPDATE calls SET seq = 3 WHERE seq = 9", 2},
+		{"the note of the last row taken out", "DELETE FROM head", 6},
+		{"everything taken out", "DELETE FROM calls; DELETE FROM head", 1},
 		{"a request renamed", "UPDATE calls SET request_id = 'x' WHERE seq = 4", 4},
 	} {
 		l := openNew(t)

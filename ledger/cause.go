@@ -29,6 +29,8 @@ func causeOf(err error) error {
 		return cause(envelope.Busy, err, "Other writ processes kept the change log busy. Try again in a moment.").With("retry_after_ms", 500)
 	case isDamage(err):
 		return cause(envelope.IO, err, "The change log in the state directory is damaged. Try once more: it is set aside then, and a new one begun. Tell a person.")
+	case errors.Is(err, errRow):
+		return cause(envelope.IO, err, "A row of the change log in the state directory is damaged, so this can't be answered. A person must look at it: `writ doctor` tells what is wrong.")
 	case errors.Is(err, errGone):
 		return cause(envelope.IO, err, "The change log was taken out of the state directory while it was in use, and no change is made without its record. Try once more: a new one is begun then. Tell a person.")
 	case codeOf(err) != 0 || isSystem(err):
@@ -40,6 +42,10 @@ func causeOf(err error) error {
 func cause(code envelope.Code, err error, message string) *envelope.Error {
 	return &envelope.Error{Code: code, Message: message, Err: err}
 }
+
+// errRow is a row that holds together for SQLite, and not what this program has put there. It is no errDamaged: the rest of
+// the database is good.
+var errRow = errors.New("a damaged row")
 
 // codeOf returns SQLite's primary result code, 0 for any other error.
 func codeOf(err error) int {

@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -48,7 +49,7 @@ func (s *store) appendRows(rows []auditRow) error {
 		var seq int64
 		var prev []byte
 		if err := s.readHead.QueryRow().Scan(&seq, &prev); err != nil {
-			return err
+			return missingHead(err)
 		}
 		for _, r := range rows {
 			seq++
@@ -66,6 +67,14 @@ func (s *store) appendRows(rows []auditRow) error {
 		_, err := s.moveHead.Exec(seq, prev)
 		return err
 	})
+}
+
+// missingHead tells of a database without the row that a new one begins with.
+func missingHead(err error) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return fmt.Errorf("%w: the head of the audit is missing", errRow)
+	}
+	return err
 }
 
 // Verdict is what a look through the whole audit found.
@@ -112,7 +121,9 @@ func (s *store) verify(ctx context.Context) (Verdict, error) {
 	}
 	defer func() { _ = tx.Rollback() }()
 	var last link
-	if err := tx.QueryRowContext(ctx, "SELECT seq, hash FROM head").Scan(&last.seq, &last.hash); err != nil {
+	err = tx.QueryRowContext(ctx, "SELECT seq, hash FROM head").Scan(&last.seq, &last.hash)
+	headless := errors.Is(err, sql.ErrNoRows)
+	if err != nil && !headless {
 		return Verdict{}, err
 	}
 	rows, err := tx.QueryContext(ctx, "SELECT seq, hash, request_id, line FROM calls ORDER BY seq")
@@ -120,7 +131,15 @@ func (s *store) verify(ctx context.Context) (Verdict, error) {
 		return Verdict{}, err
 	}
 	defer rows.Close()
-	return checkChain(rows, last)
+	v, end, err := checkChain(rows)
+	switch {
+	case err != nil || v.Bad != 0:
+	case headless:
+		v.Bad, v.Why = end.seq+1, fmt.Sprintf("The note of the last row is missing, and so may be rows after row %d.", end.seq)
+	default:
+		v.Bad, v.Why = end.isLast(last)
+	}
+	return v, err
 }
 
 // link is a row of the chain as it is stored.
@@ -131,31 +150,34 @@ type link struct {
 	line      []byte
 }
 
-func checkChain(rows *sql.Rows, last link) (v Verdict, err error) {
-	prev := link{hash: make([]byte, sha256.Size)}
+// checkChain stops at the first row that does not follow the one before, and returns the last that does.
+func checkChain(rows *sql.Rows) (v Verdict, prev link, err error) {
+	prev = link{hash: make([]byte, sha256.Size)}
 	for rows.Next() {
 		var l link
 		if err := rows.Scan(&l.seq, &l.hash, &l.requestID, &l.line); err != nil {
-			return v, err
+			return v, prev, err
 		}
 		v.Rows++
 		if v.Bad, v.Why = l.follows(prev); v.Bad != 0 {
-			return v, nil
+			return v, prev, nil
 		}
 		prev = l
 	}
-	if err := rows.Err(); err != nil {
-		return v, err
-	}
+	return v, prev, rows.Err()
+}
+
+// isLast returns what is wrong if the chain ends with l and should end with last, or 0.
+func (l link) isLast(last link) (bad int64, why string) {
 	switch {
-	case prev.seq < last.seq:
-		v.Bad, v.Why = prev.seq+1, fmt.Sprintf("Rows %d to %d, the last ones, are missing.", prev.seq+1, last.seq)
-	case prev.seq > last.seq:
-		v.Bad, v.Why = last.seq+1, fmt.Sprintf("Row %d was added by something else than writ.", last.seq+1)
-	case !bytes.Equal(prev.hash, last.hash):
-		v.Bad, v.Why = prev.seq, fmt.Sprintf("Row %d, the last one, is not the row that was written.", prev.seq)
+	case l.seq < last.seq:
+		return l.seq + 1, fmt.Sprintf("Rows %d to %d, the last ones, are missing.", l.seq+1, last.seq)
+	case l.seq > last.seq:
+		return last.seq + 1, fmt.Sprintf("Row %d was added by something else than writ.", last.seq+1)
+	case !bytes.Equal(l.hash, last.hash):
+		return l.seq, fmt.Sprintf("Row %d, the last one, is not the row that was written.", l.seq)
 	}
-	return v, nil
+	return 0, ""
 }
 
 // follows returns what is wrong with the row l after the row prev, or 0.

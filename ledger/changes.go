@@ -274,7 +274,7 @@ func unpackPaths(list []byte) ([]contract.Path, error) {
 	}
 	var names []string
 	if err := json.Unmarshal(list, &names); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: directories: %v", errRow, err)
 	}
 	paths := make([]contract.Path, len(names))
 	for i, name := range names {

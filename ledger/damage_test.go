@@ -224,3 +224,30 @@ func TestCauseNamesNoPathAndNoGo(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// TestDamagedRowIsTold changes single rows to what this program never writes. That is no fault of ours, nor a reason to set
+// a database aside that is good but for them.
+func TestDamagedRowIsTold(t *testing.T) {
+	for _, damage := range []string{
+		"UPDATE changes SET after = 'x'", "UPDATE changes SET before = upper(before)", "UPDATE changes SET path = '../x'",
+	} {
+		l := openNew(t)
+		done(t, l, edit(t, "a", "1", "2"))
+		if _, _, err := l.Changes(t.Context(), Filter{}); err != nil { // which also writes what waits
+			t.Fatal(err)
+		}
+		tamper(t, l, damage)
+		_, _, err := l.Changes(t.Context(), Filter{})
+		wantCode(t, err, envelope.IO)
+		if aside, _ := filepath.Glob(filepath.Join(l.dir, "damaged-*")); len(aside) != 0 {
+			t.Errorf("%s: set aside as %v", damage, aside)
+		}
+	}
+	l := openNew(t)
+	if err := l.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	tamper(t, l, "DELETE FROM head")
+	err := l.Record(t.Context(), CallEntry{RequestID: "r", Tool: "read_file", Writes: true})
+	wantCode(t, err, envelope.IO)
+}

@@ -296,7 +296,7 @@ func parsePathOrTop(s string) (contract.Path, error) {
 	}
 	p, err := contract.ParsePath(s)
 	if err != nil {
-		return p, fmt.Errorf("stored path: %v", err) // the cause is not the caller's
+		return p, fmt.Errorf("%w: path: %v", errRow, err) // the cause is not the caller's
 	}
 	return p, nil
 }
@@ -315,7 +315,7 @@ func parseVersionOrZero(s string) (contract.Version, error) {
 	}
 	v, err := contract.ParseVersion(s)
 	if err != nil {
-		return v, fmt.Errorf("stored version: %v", err)
+		return v, fmt.Errorf("%w: version: %v", errRow, err)
 	}
 	return v, nil
 }
