@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,7 +33,7 @@ func TestIndexCommands(t *testing.T) {
 	if r := writ(t, "", "index", "status", "--state", state, root); !strings.Contains(r.stdout, "; 1 are not as the index knows them") {
 		t.Errorf("after a change: %+v", r)
 	}
-	found, err := filepath.Glob(filepath.Join(state, "index", "notes-*.db"))
+	found, err := filepath.Glob(filepath.Join(state, "index", fmt.Sprintf("notes-v%d-*.db", notes.IndexVersion)))
 	if err != nil || len(found) != 1 {
 		t.Fatalf("the index is at %v (%v)", found, err)
 	}

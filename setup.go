@@ -20,6 +20,7 @@ import (
 
 	"writ/gate"
 	"writ/ledger"
+	"writ/notes"
 	"writ/policy"
 	"writ/tools"
 	"writ/walls"
@@ -281,7 +282,7 @@ func (o *options) indexFile(rules *policy.Policy, files *workspace.Workspace) st
 	if _, inside := files.Relative(dir); inside {
 		return ""
 	}
-	return filepath.Join(dir, "notes-"+rules.Fingerprint()+".db")
+	return filepath.Join(dir, fmt.Sprintf("notes-v%d-%s.db", notes.IndexVersion, rules.Fingerprint()))
 }
 
 // settle compares with the disk what earlier processes left open, in the background and again now and then until the

@@ -18,13 +18,16 @@ import (
 	codes "modernc.org/sqlite/lib"
 )
 
+// IndexVersion is the version of the tables and of what tokens are. An index of another version is made anew; it belongs
+// into the name of the file, or servers of two versions would take the index from each other.
+const IndexVersion = 2
+
 // The database is expendable: whatever is wrong with it, it is made anew from the notes. Its text is contentless, so
 // that it holds the words of the notes and where they stand, and no note's text. The tokens are ours (see tokens.go);
 // the tokenizer named here only cuts at the spaces between them.
 const (
-	storeID      = 0x6e777274 // "nwrt", in the header of the file
-	storeVersion = 2          // of the tables and of what tokens are; another is made anew
-	storeSchema  = `
+	storeID     = 0x6e777274 // "nwrt", in the header of the file
+	storeSchema = `
 CREATE TABLE notes(
 	id INTEGER PRIMARY KEY,
 	path TEXT NOT NULL UNIQUE,
@@ -211,7 +214,7 @@ func (s *store) identify(ctx context.Context, conn *sql.Conn) error {
 		return err
 	}
 	switch {
-	case id == storeID && version == storeVersion:
+	case id == storeID && version == IndexVersion:
 		return nil
 	case tables > 0:
 		return errOtherVersion
@@ -219,7 +222,7 @@ func (s *store) identify(ctx context.Context, conn *sql.Conn) error {
 	if _, err := conn.ExecContext(ctx, "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL"); err != nil {
 		return err
 	}
-	layOut := fmt.Sprintf("BEGIN IMMEDIATE; %s PRAGMA application_id=%d; PRAGMA user_version=%d; COMMIT", storeSchema, storeID, storeVersion)
+	layOut := fmt.Sprintf("BEGIN IMMEDIATE; %s PRAGMA application_id=%d; PRAGMA user_version=%d; COMMIT", storeSchema, storeID, IndexVersion)
 	_, err := conn.ExecContext(ctx, layOut)
 	return err
 }
