@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -110,6 +111,9 @@ func (o *options) open(directories []string) (*house, error) {
 	book, err := openLedger(state, identity, rules, log)
 	if err != nil {
 		return nil, errors.Join(err, files.Close())
+	}
+	if most := rules.Limits().Memory; most > 0 {
+		debug.SetMemoryLimit(most)
 	}
 	h := &house{policy: rules, files: files, ledger: book, log: log, state: state, index: o.indexFile(rules, files)}
 	h.gate = gate.New(gate.Options{

@@ -107,14 +107,14 @@ func isRequired(err error) bool {
 }
 
 func (g *Gate) carryOut(ctx context.Context, k *call, grant *grant) (any, error) {
-	ctx, cancel := context.WithTimeout(ctx, g.policy.Limits().CallTime)
+	ctx, cancel := k.attempt.within(ctx)
 	defer cancel()
 	env := g.env(k)
 	if grant != nil {
-		guard, journal := g.granted(grant)
+		guard, journal := g.granted(k, grant)
 		env.Files = g.files.Writer(guard, journal, g.origin(k))
 	}
-	return k.tool.Run(ctx, env, k.args)
+	return g.runTool(k.tool, ctx, env, k.args)
 }
 
 // obtain returns what the call may do by a person's word, or the error that it ends with.
@@ -205,6 +205,12 @@ func (g *Gate) question(ctx context.Context, k *call, q Question) (Answer, error
 	if may, err := g.ledger.CountQuestion(ctx, q.Approval, maxQuestions); !may || err != nil {
 		return Dismissed, err
 	}
+	if err := k.attempt.ask(); err != nil {
+		return Dismissed, err
+	}
+	g.flights.pause(k.Caller)
+	defer k.attempt.answered()
+	defer g.flights.resume(k.Caller)
 	waiting, cancel := context.WithTimeout(ctx, questionTime)
 	defer cancel()
 	answer, err := k.Asker.Ask(waiting, q)

@@ -71,6 +71,8 @@ type Gate struct {
 	inner     map[string]*tools.Tool
 	names     []string // of the tools, sorted
 	throttle  *throttle
+	flights   *flights
+	runTool   func(*tools.Tool, context.Context, tools.Env, contract.Args) (any, error) // tests make it block
 	breaker   *breaker
 	unsettled *unsettled
 	recovery  recovery
@@ -86,6 +88,7 @@ func New(o Options) *Gate {
 		policy: o.Policy, files: o.Files, ledger: o.Ledger, tools: map[string]*tools.Tool{}, inner: map[string]*tools.Tool{},
 		clock: o.Clock, log: o.Log, always: o.KeepAlways, sandbox: o.Sandbox,
 	}
+	g.runTool = (*tools.Tool).Run
 	if g.clock == nil {
 		g.clock = time.Now
 	}
@@ -97,6 +100,7 @@ func New(o Options) *Gate {
 	}
 	g.recovery.done = make(chan struct{})
 	g.throttle = newThrottle(o.Policy.Limits(), g.clock)
+	g.flights = newFlights(o.Policy.Limits().CallsInFlight)
 	g.breaker = newBreaker(g.clock)
 	g.searchBy(o.Index)
 	for _, t := range o.Tools {
@@ -147,6 +151,7 @@ type call struct {
 	args    contract.Args
 	print   string   // see fingerprint
 	places  []string // see unsettled; nil until they matter
+	attempt *attempt // what runs it
 
 	approval *ledger.ApprovalNote // nil: no person was to be asked
 }
@@ -194,19 +199,22 @@ func (g *Gate) carry(ctx context.Context, c Call, t *tools.Tool) envelope.Envelo
 
 // walk takes the call through the doors, until one refuses it or the tool has answered.
 func (g *Gate) walk(ctx context.Context, k *call) (out any, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			g.log.Error("a call panicked", "tool", k.Tool, "request", k.id, "panic", p, "stack", string(debug.Stack()))
-			out, err = nil, g.panicked(k)
-			g.noteUnsettled(ctx, k, err)
-		}
-	}()
+	defer g.catch(ctx, k, &out, &err)
 	if k.args, err = k.tool.Check(k.Arguments); err != nil {
 		return nil, g.explainPath(err)
 	}
 	if err := g.throttle.admit(k.Caller); err != nil {
 		return nil, err
 	}
+	if err := g.flights.enter(k.Caller); err != nil {
+		return nil, err
+	}
+	return g.inTime(ctx, k)
+}
+
+// attempt is the part of the walk that touches files, and may never come back.
+func (g *Gate) attempt(ctx context.Context, k *call) (out any, err error) {
+	defer g.catch(ctx, k, &out, &err)
 	if err := g.breaker.admit(k, g.stamp(ctx, k)); err != nil {
 		return nil, err
 	}
@@ -217,13 +225,22 @@ func (g *Gate) walk(ctx context.Context, k *call) (out any, err error) {
 		return nil, err
 	}
 	out, err = g.run(ctx, k)
-	ctx, cancel := context.WithTimeout(ctx, g.policy.Limits().CallTime)
+	ctx, cancel := k.attempt.within(ctx)
 	defer cancel()
 	err = g.explainPath(g.alreadyApplied(ctx, k, err))
 	recode(out, err)
 	g.breaker.note(k, err, g.stamp(ctx, k))
 	g.noteUnsettled(ctx, k, err)
 	return out, err
+}
+
+// catch is deferred where a fault of ours shall end the call and nothing else.
+func (g *Gate) catch(ctx context.Context, k *call, out *any, err *error) {
+	if p := recover(); p != nil {
+		g.log.Error("a call panicked", "tool", k.Tool, "request", k.id, "panic", p, "stack", string(debug.Stack()))
+		*out, *err = nil, g.panicked(k)
+		g.noteUnsettled(ctx, k, *err)
+	}
 }
 
 // panicked is what a caller is told of a fault of ours. Whether a write had begun is not known here.
@@ -237,7 +254,7 @@ func (g *Gate) panicked(k *call) error {
 // env is what the tool may use for this call.
 func (g *Gate) env(k *call) tools.Env {
 	guard := guard{g.policy}
-	files := g.files.Writer(guard, g.journal(), g.origin(k))
+	files := g.files.Writer(guard, g.journalOf(k), g.origin(k))
 	found := noteFinder{g.search, noteSource{g.policy, files.Reader, k.Progress}}
 	mayTell := guard.teller(files.Reader)
 	return tools.Env{

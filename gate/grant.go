@@ -79,12 +79,12 @@ func (j approvedJournal) BeginBatch(ctx context.Context, b contract.Batch) (stri
 }
 
 // granted returns the guard and the journal for a call with this grant; nil stands for none.
-func (g *Gate) granted(grant *grant) (workspace.Guard, workspace.Journal) {
+func (g *Gate) granted(k *call, grant *grant) (workspace.Guard, workspace.Journal) {
 	plain := guard{g.policy}
 	if grant == nil {
-		return plain, g.journal()
+		return plain, g.journalOf(k)
 	}
-	return permitting{plain, grant.permits}, approvedJournal{g.journal(), grant}
+	return permitting{plain, grant.permits}, approvedJournal{g.journalOf(k), grant}
 }
 
 // standingGrant returns the grant of a standing approval that covers every change of the call which needs one; nil where

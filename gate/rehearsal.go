@@ -36,9 +36,9 @@ func (g *Gate) rehearse(ctx context.Context, k *call) *rehearsal {
 	env.Files = g.files.Writer(everywhere, g.journal(), g.origin(k)).Rehearsing(func(p workspace.Planned) error {
 		return r.judge(files, p)
 	})
-	ctx, cancel := context.WithTimeout(ctx, g.policy.Limits().CallTime)
+	ctx, cancel := k.attempt.within(ctx)
 	defer cancel()
-	r.out, r.err = k.tool.Run(ctx, env, k.args)
+	r.out, r.err = g.runTool(k.tool, ctx, env, k.args)
 	return r
 }
 

@@ -25,6 +25,8 @@
 //	  undo_days: 30            # how long it is kept
 //	  call_time: 30s           # wall time of one call
 //	  calls_per_minute: 600    # of one caller; the default over HTTP, over stdio there is none
+//	  calls_in_flight: 128     # of one caller at once; one that waits for a person's answer does not count
+//	  memory: 1GiB             # what the process tries to get along with; without it, what there is
 //	  page_lines: 2000         # pages: where an answer ends if the call sets no limit itself
 //	  page_entries: 1000
 //	  page_matches: 200
@@ -42,8 +44,12 @@
 // matches nothing.
 //
 // limits take whole numbers; sizes also KiB, MiB and GiB (result_bytes from 1KiB to 1GiB, artifact_bytes from 64KiB,
-// undo_bytes from 1MiB), call_time a duration such as 500ms, 30s or 2m. A result_bytes above its default raises the default pages in proportion: 1MiB makes page_lines 8000.
+// undo_bytes from 1MiB, memory from 64MiB), call_time a duration such as 500ms, 30s or 2m. A result_bytes above its default raises the default pages in proportion: 1MiB makes page_lines 8000.
 // Pages that the file sets stand as they are.
+//
+// call_time holds even where the system does not come back, as a network drive may do: the call is then answered a second
+// later and left behind, and counts as in flight until it comes back. memory is soft: near it the server works harder at
+// giving memory back, and no call fails for it.
 //
 // encodings name, by glob, the encoding of files that are neither UTF-8 nor UTF-16 with a byte order mark. The first glob
 // that matches decides. Names are labels of the WHATWG encoding standard.

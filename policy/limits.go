@@ -19,6 +19,8 @@ type Limits struct {
 	UndoDays       int           // how long it is kept
 	CallTime       time.Duration // wall time of one call
 	CallsPerMinute int           // of one caller; 0: unlimited, but see OverHTTP
+	CallsInFlight  int           // of one caller, those that are stuck in the system included
+	Memory         int64         // what the process tries to get along with; 0: what there is
 
 	// Page sizes: where an answer ends if the call names no limit of its own.
 	PageLines   int // of a file
@@ -37,11 +39,12 @@ func DefaultLimits() Limits {
 		UndoBytes:     512 * mebi,
 		UndoDays:      30,
 
-		CallTime:    30 * time.Second,
-		PageLines:   2000,
-		PageEntries: 1000,
-		PageMatches: 200,
-		PageNotes:   20,
+		CallTime:      30 * time.Second,
+		CallsInFlight: 128,
+		PageLines:     2000,
+		PageEntries:   1000,
+		PageMatches:   200,
+		PageNotes:     20,
 	}
 }
 
@@ -66,6 +69,7 @@ func (l Limits) filled() Limits {
 	fill(&l.UndoBytes, d.UndoBytes)
 	fill(&l.UndoDays, d.UndoDays)
 	fill(&l.CallTime, d.CallTime)
+	fill(&l.CallsInFlight, d.CallsInFlight)
 	page := func(size int) int {
 		raised := int64(size) * int64(max(l.ResultBytes, d.ResultBytes)) / int64(d.ResultBytes)
 		return int(min(raised, math.MaxInt32))

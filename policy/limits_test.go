@@ -7,7 +7,7 @@ import (
 
 func TestLimitsWithoutAPolicy(t *testing.T) {
 	want := Limits{
-		FileBytes: 32 << 20, ResultBytes: 256 << 10, ArtifactBytes: 64 << 20, UndoBytes: 512 << 20, UndoDays: 30, CallTime: 30 * time.Second,
+		FileBytes: 32 << 20, ResultBytes: 256 << 10, ArtifactBytes: 64 << 20, UndoBytes: 512 << 20, UndoDays: 30, CallTime: 30 * time.Second, CallsInFlight: 128,
 		PageLines: 2000, PageEntries: 1000, PageMatches: 200, PageNotes: 20,
 	}
 	l := compile(t, Default()).Limits()

@@ -257,6 +257,8 @@ const (
 	maxAuditBytes = 1 << 40
 	maxAuditFiles = 1000
 
+	minMemory    = 64 * mebi
+	maxMemory    = 1 << 42
 	minUndoBytes = 1 * mebi
 	maxUndoBytes = 1 << 40
 	maxUndoDays  = 36500
@@ -282,6 +284,8 @@ func (r *reader) limits(n ast.Node) Limits {
 		{"undo_days", func(n ast.Node) { l.UndoDays = int(r.whole(n, "limits.undo_days", maxUndoDays)) }},
 		{"call_time", func(n ast.Node) { l.CallTime = r.time(n, "limits.call_time") }},
 		count("calls_per_minute", &l.CallsPerMinute),
+		count("calls_in_flight", &l.CallsInFlight),
+		{"memory", func(n ast.Node) { l.Memory = r.size(n, "limits.memory", minMemory, maxMemory) }},
 		count("page_lines", &l.PageLines),
 		count("page_entries", &l.PageEntries),
 		count("page_matches", &l.PageMatches),

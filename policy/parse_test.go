@@ -118,7 +118,7 @@ func TestParseKeepsWhatTheFileSays(t *testing.T) {
 		},
 		Notes: Notes{Include: []string{"vault/**/*.md"}, Visibility: Public},
 		Limits: Limits{
-			FileBytes: 64 << 20, ResultBytes: 1 << 20, ArtifactBytes: 128 << 20, UndoBytes: 2 << 30, UndoDays: 90, CallTime: 90 * time.Second, CallsPerMinute: 600,
+			FileBytes: 64 << 20, ResultBytes: 1 << 20, ArtifactBytes: 128 << 20, UndoBytes: 2 << 30, UndoDays: 90, CallTime: 90 * time.Second, CallsPerMinute: 600, CallsInFlight: 16, Memory: 1 << 30,
 			PageLines: 500, PageEntries: 400, PageMatches: 300, PageNotes: 10,
 		},
 		Encodings: []Encoding{{"repo/legacy/**", "gb18030"}, {"repo/**/*.sjis", "shift_jis"}},
