@@ -1,0 +1,115 @@
+//go:build unix
+
+package programs
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"writ/walls"
+)
+
+// launcherName is what a launcher is called, which tells this binary what it is to be.
+const launcherName = "writ: launcher"
+
+// faultFile is where a launcher says what stopped it. That it is closed and empty tells that the program runs.
+const faultFile = 3
+
+// mostFileBytes bounds each file that a program writes.
+const mostFileBytes = 64 << 20
+
+// task is what a launcher is to become.
+type task struct {
+	Path    string
+	Argv    []string
+	Env     []string
+	Seconds uint64 // of processor time
+	Memory  uint64
+	Walls   walls.Walls
+}
+
+// IsLauncher tells whether this process was started to become a program. Its main function then calls [Launch] and does
+// nothing else.
+func IsLauncher() bool { return len(os.Args) == 1 && os.Args[0] == launcherName }
+
+// Launch bounds this process and makes it the program that the process which started it names on standard input. It
+// returns only if that fails, with the exit status.
+func Launch() int {
+	err := keepFiles()
+	if err == nil {
+		err = become()
+	}
+	fmt.Fprint(os.NewFile(faultFile, "fault"), err)
+	return 1
+}
+
+// keepFiles sees to it that no open file becomes the program's but the three of custom: whoever started the server may
+// have left it some.
+func keepFiles() error {
+	syscall.CloseOnExec(faultFile)
+	open, err := os.ReadDir("/dev/fd")
+	if err != nil {
+		return fmt.Errorf("close what is open: %w", err)
+	}
+	for _, f := range open {
+		if fd, err := strconv.Atoi(f.Name()); err == nil && fd >= faultFile {
+			syscall.CloseOnExec(fd)
+		}
+	}
+	return nil
+}
+
+func become() error {
+	var t task
+	if err := json.NewDecoder(os.Stdin).Decode(&t); err != nil {
+		return fmt.Errorf("the launcher was told nothing: %w", err)
+	}
+	if err := closeInput(); err != nil {
+		return err
+	}
+	if _, err := t.Walls.Raise(); err != nil {
+		return err
+	}
+	debug.SetGCPercent(-1) // little memory is left from here on
+	if err := t.limit(); err != nil {
+		return err
+	}
+	return fmt.Errorf("start the program: %w", syscall.Exec(t.Path, t.Argv, t.Env))
+}
+
+// closeInput leaves an empty file in the place of standard input.
+func closeInput() error {
+	if err := syscall.Close(0); err != nil {
+		return fmt.Errorf("no input: %w", err)
+	}
+	fd, err := syscall.Open(walls.NullDevice, syscall.O_RDONLY, 0)
+	if err == nil && fd != 0 {
+		err = fmt.Errorf("it became file %d", fd)
+	}
+	if err != nil {
+		return fmt.Errorf("no input: %w", err)
+	}
+	return nil
+}
+
+// limit has the kernel bound this process and all that come from it, each for itself. RLIMIT_DATA and not RLIMIT_AS, since
+// many a runtime reserves far more addresses than it ever uses.
+func (t task) limit() error {
+	for _, l := range []struct {
+		resource int
+		most     uint64
+	}{
+		{unix.RLIMIT_CORE, 0}, {unix.RLIMIT_FSIZE, mostFileBytes}, {unix.RLIMIT_CPU, t.Seconds}, {unix.RLIMIT_DATA, t.Memory},
+	} {
+		if err := unix.Setrlimit(l.resource, &unix.Rlimit{Cur: l.most, Max: l.most}); err != nil {
+			return fmt.Errorf("bound the program: %w", err)
+		}
+	}
+	return nil
+}
