@@ -56,6 +56,9 @@ func (h *house) examine(ctx context.Context, out io.Writer) bool {
 	report("sandbox", nil, walls.Available().String()+", which `writ serve` raises around itself")
 	z := h.policy.Zones()
 	report("policy", nil, fmt.Sprintf("read %s; write %s; ask %s", globs(z.Read), globs(z.Write), globs(z.Ask)))
+	if n := len(h.policy.Checks()); n > 0 {
+		report("checks", h.checks.Faults(), fmt.Sprintf("%d by programs", n))
+	}
 	for _, t := range tools.All() {
 		if err := t.Compile(); err != nil {
 			report("tool "+t.Name, err, "")

@@ -13,9 +13,14 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"writ/programs"
 )
 
 func main() {
+	if programs.IsLauncher() {
+		os.Exit(programs.Launch())
+	}
 	os.Exit(run(os.Args[1:]))
 }
 

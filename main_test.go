@@ -11,12 +11,16 @@ import (
 	"strings"
 	"testing"
 
+	"writ/programs"
 	"writ/tools"
 )
 
 // TestMain lets this test binary be the program: with WRIT_RUN set it carries out its command line and no tests, so that
 // tests meet real processes with exit statuses and streams of their own.
 func TestMain(m *testing.M) {
+	if programs.IsLauncher() {
+		os.Exit(programs.Launch())
+	}
 	if os.Getenv("WRIT_RUN") != "" {
 		os.Exit(run(os.Args[1:]))
 	}

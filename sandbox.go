@@ -23,6 +23,12 @@ func (h *house) confine(offline bool) {
 	if file := h.policy.Audit().File; file != "" {
 		w.Write = append(w.Write, filepath.Dir(file)) // it is rotated, so its directory is written too
 	}
+	running, err := h.checks.Walls()
+	if err != nil {
+		h.log.Warn("the checks by programs will be skipped", "error", err)
+	}
+	w.Run, w.Files = running.Run, running.Files
+	w.Read, w.Write, w.Devices = append(w.Read, running.Read...), append(w.Write, running.Write...), append(w.Devices, running.Devices...)
 	for _, r := range h.policy.Roots() {
 		if h.policy.CanEverWrite() {
 			w.Write = append(w.Write, r.Path)

@@ -57,7 +57,8 @@ type house struct {
 	gate   *gate.Gate
 	log    *slog.Logger
 	state  string
-	index  string      // the notes index; "" where there is none
+	index  string // the notes index; "" where there is none
+	checks *gate.ProgramChecks
 	walls  walls.Level // that were raised around this process
 
 	stopSettling func() // nil where nothing is settled in the background
@@ -115,8 +116,20 @@ func (o *options) open(directories []string) (*house, error) {
 	if most := rules.Limits().Memory; most > 0 {
 		debug.SetMemoryLimit(most)
 	}
+	full, err := filepath.Abs(state)
+	if err != nil {
+		return nil, errors.Join(err, book.Close(), files.Close())
+	}
 	h := &house{policy: rules, files: files, ledger: book, log: log, state: state, index: o.indexFile(rules, files)}
+	h.checks = gate.NewProgramChecks(rules, filepath.Join(full, "programs"), func(file string) bool {
+		_, inside := files.Relative(file)
+		return inside
+	})
+	if err := h.checks.Faults(); err != nil {
+		log.Warn("not every check can be made", "error", err)
+	}
 	h.gate = gate.New(gate.Options{
+		Checks: h.checks,
 		Policy: rules, Files: files, Ledger: book, Tools: chosen, Index: h.index, Log: log, KeepAlways: o.keepAlways,
 		Sandbox: func() string { return h.walls.String() },
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 	"unicode"
 
 	"writ/checks"
@@ -14,7 +15,9 @@ import (
 
 // checker has what one call writes checked.
 type checker struct {
-	files workspace.Reader
+	files    workspace.Reader
+	programs *ProgramChecks // nil: there are none
+	until    time.Time      // when programs have had all their time
 }
 
 // Check returns what each checker of the file says.
@@ -26,6 +29,8 @@ func (c checker) Check(ctx context.Context, w workspace.Written) []tools.Check {
 	if w.Old == nil && w.Before == contract.VersionOf(nil) {
 		w.Old = []byte{} // an empty file, and not one that was too large to keep
 	}
+	ctx, cancel := context.WithDeadline(ctx, c.until)
+	defer cancel()
 	return c.look(ctx, c.checkersOf(w.Resolved), write{w.Resolved, w.Old, w.New, !w.Before.IsZero()})
 }
 
@@ -41,7 +46,9 @@ type write struct {
 	existed       bool
 }
 
-func (c checker) checkersOf(path contract.Path) []checks.Checker { return checks.For(path.Base()) }
+func (c checker) checkersOf(path contract.Path) []checks.Checker {
+	return append(checks.For(path.Base()), c.programs.of(path)...)
+}
 
 func (c checker) look(ctx context.Context, checkers []checks.Checker, w write) []tools.Check {
 	list := []tools.Check{}

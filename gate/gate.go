@@ -56,6 +56,7 @@ type Options struct {
 	// KeepAlways holds every answer against its contract. Without it, those of reads that were answered are taken on
 	// trust, since their shape is that of a Go type.
 	KeepAlways bool
+	Checks     *ProgramChecks // nil: there are none
 	// Sandbox names what the kernel keeps this process to; nil: nothing is known of it.
 	Sandbox func() string
 }
@@ -80,13 +81,14 @@ type Gate struct {
 	log       *slog.Logger
 	always    bool
 	sandbox   func() string
+	checks    *ProgramChecks
 }
 
 // New returns a gate of those tools that the policy can ever allow.
 func New(o Options) *Gate {
 	g := &Gate{
 		policy: o.Policy, files: o.Files, ledger: o.Ledger, tools: map[string]*tools.Tool{}, inner: map[string]*tools.Tool{},
-		clock: o.Clock, log: o.Log, always: o.KeepAlways, sandbox: o.Sandbox,
+		clock: o.Clock, log: o.Log, always: o.KeepAlways, sandbox: o.Sandbox, checks: o.Checks,
 	}
 	g.runTool = (*tools.Tool).Run
 	if g.clock == nil {
@@ -261,7 +263,7 @@ func (g *Gate) env(k *call) tools.Env {
 		Files: files, Limits: limits(g.policy.Limits()), Scope: g.scope,
 		Notes: found, Log: changeLog{g.ledger, mayTell},
 		Artifacts: artifacts{g.ledger, files.Reader, found, mayTell, k.Caller, g.policy.Redact(), g.Has("read_artifact"), g.log},
-		Checks:    checker{files.Reader},
+		Checks:    checker{files.Reader, g.checks, time.Now().Add(allChecksTime)},
 	}
 }
 

@@ -24,6 +24,7 @@ func Compile(c Config) (*Policy, error) {
 	b.addZones(c)
 	b.addNotes(c.Notes)
 	b.addEncodings(c.Encodings)
+	b.addChecks(c.Checks)
 	if len(b.mistakes) > 0 {
 		return nil, b.mistakes
 	}
@@ -135,6 +136,20 @@ func (b *builder) addEncodings(encodings []Encoding) {
 		}
 		if ok && fault == "" {
 			b.p.encodings = append(b.p.encodings, encodingGlob{g, name})
+		}
+	}
+}
+
+func (b *builder) addChecks(checks []Check) {
+	for _, c := range checks {
+		g, ok := b.glob(c.Glob)
+		fault := commandFault(c.Command)
+		if fault != "" {
+			b.fault("%s", fault)
+		}
+		if ok && fault == "" {
+			b.p.checks = append(b.p.checks, Check{c.Glob, slices.Clone(c.Command)})
+			b.p.checked = append(b.p.checked, g)
 		}
 	}
 }

@@ -12,7 +12,8 @@ type Config struct {
 	Limits    Limits     // a zero field takes its default
 	Encodings []Encoding // in the file's order: the first that matches decides
 	Audit     Audit
-	Redact    bool // replace secrets in text on its way out
+	Checks    []Check // in the file's order
+	Redact    bool    // replace secrets in text on its way out
 }
 
 // Root is one directory that the tools may work in.
@@ -56,6 +57,15 @@ type Encoding struct {
 	Glob string
 	Name string // a label of the WHATWG encoding standard, such as gb18030
 }
+
+// Check names a program that looks at files after they were written.
+type Check struct {
+	Glob    string   // which files
+	Command []string // the program, an absolute path or a bare name, and its arguments; [CheckedPath] stands for the file
+}
+
+// CheckedPath stands in an argument of a check for the path of the file to look at.
+const CheckedPath = "{path}"
 
 // Default returns what holds without a file and without flags: everything may be read, nothing written.
 func Default() Config { return Config{Redact: true} }

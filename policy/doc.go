@@ -33,6 +33,8 @@
 //	  page_notes: 20
 //	encodings:
 //	  "legacy/**": gb18030
+//	checks:                    # programs that look at a file after it was written
+//	  "**/*.py": [python3, -m, py_compile, "{path}"]
 //	audit:                     # the audit's lines, written to a plain file as well; without it they are in the change log alone
 //	  file: /var/log/writ/audit.jsonl
 //	  bytes: 64MiB             # a full file is renamed to audit.jsonl.1, an earlier one to audit.jsonl.2, and so on
@@ -61,8 +63,15 @@
 // those marked public. A note is private by `private: true`, `visibility: private` or `publish: false` in its front matter,
 // and public by `visibility: public` or `publish: true`; private wins. Names are listed all the same.
 //
-// programs, callers and checks are reserved. This version refuses entries in them, so that nobody relies on a rule that
-// is not kept.
+// checks name programs that look at a file after it was written, by glob; every glob that matches counts. The program is
+// an absolute path, or a bare name that is looked for on the server's PATH once, at the start, and must lie outside every
+// root; no shell is between. In the arguments, {path} stands for a copy of the file's text, as UTF-8, which bears the
+// file's base name in a directory of its own. An exit status other than 0 is a failed check; what it wrote about the copy
+// as file:line:column: message, and as Python, Node and tsc do, is told line by line. A run has 5 seconds, the checks of
+// one call 15. Package programs tells what else bounds them.
+//
+// programs and callers are reserved. This version refuses entries in them, so that nobody relies on a rule that is not
+// kept.
 //
 // # Globs
 //

@@ -67,7 +67,7 @@ func (r *reader) policy(n ast.Node, c *Config) {
 		}},
 		{"programs", func(n ast.Node) { r.unsupported(n, "programs") }},
 		{"callers", func(n ast.Node) { r.unsupported(n, "callers") }},
-		{"checks", func(n ast.Node) { r.unsupported(n, "checks") }},
+		{"checks", func(n ast.Node) { c.Checks = r.checks(n) }},
 	})
 }
 
@@ -325,6 +325,44 @@ func (r *reader) time(n ast.Node, what string) time.Duration {
 		r.fault(n, "%s must be from 1ms to 24h.", what)
 	}
 	return d
+}
+
+func (r *reader) checks(n ast.Node) []Check {
+	var checks []Check
+	r.entries(n, "checks", func(glob string, at, value ast.Node) {
+		sound := r.glob(at, glob)
+		c := Check{Glob: glob}
+		before := len(r.mistakes)
+		r.items(value, "A check", `[python3, -m, py_compile, "{path}"]`, func(n ast.Node) {
+			if word, ok := r.text(n, "A word of a check", CheckedPath); ok {
+				c.Command = append(c.Command, word)
+			}
+		})
+		if len(r.mistakes) > before {
+			return
+		}
+		if fault := commandFault(c.Command); fault != "" {
+			r.fault(value, "%s", fault)
+		} else if sound {
+			checks = append(checks, c)
+		}
+	})
+	return checks
+}
+
+// commandFault says what is wrong with the command of a check, "" if nothing is.
+func commandFault(command []string) string {
+	switch {
+	case len(command) == 0 || command[0] == "":
+		return "A check needs a program to run."
+	case strings.ContainsAny(command[0], `/\`) && !strings.HasPrefix(command[0], "/") && !filepath.IsAbs(command[0]):
+		return "The program of a check must be an absolute path or a bare name, not " + contract.Quote(command[0]) + "."
+	case strings.Contains(strings.Join(command, ""), "\x00"):
+		return "No word of a check can hold a NUL."
+	case !strings.Contains(strings.Join(command[1:], "\n"), CheckedPath):
+		return "No argument of the check holds " + CheckedPath + ", which stands for the file to look at."
+	}
+	return ""
 }
 
 func (r *reader) encodings(n ast.Node) []Encoding {

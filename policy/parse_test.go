@@ -123,6 +123,7 @@ func TestParseKeepsWhatTheFileSays(t *testing.T) {
 		},
 		Encodings: []Encoding{{"repo/legacy/**", "gb18030"}, {"repo/**/*.sjis", "shift_jis"}},
 		Audit:     Audit{File: filepath.Join(examples, "../log/audit.jsonl"), Bytes: 1 << 20, Files: 3},
+		Checks:    []Check{{"**/*.py", []string{"python3", "-m", "py_compile", "{path}"}}, {"repo/**/*.sh", []string{"/bin/sh", "-n", "--", "{path}"}}},
 		Redact:    false,
 	}
 	if !reflect.DeepEqual(c, want) {

@@ -70,6 +70,8 @@ type Policy struct {
 	limits     Limits
 	redact     bool
 	audit      Audit
+	checks     []Check
+	checked    []contract.Glob // of checks
 	refusals   map[envelope.Code]envelope.Error
 }
 
@@ -230,6 +232,20 @@ func (p *Policy) Visibility() Visibility { return p.visibility }
 // NotesInclude tells whether the file is a note. Whether it may be read is another question.
 func (p *Policy) NotesInclude(path contract.Path) bool {
 	return slices.ContainsFunc(p.notes, func(g contract.Glob) bool { return g.Match(path.String()) })
+}
+
+// Checks returns the checks by programs. They must not be changed.
+func (p *Policy) Checks() []Check { return p.checks }
+
+// ChecksOf returns which of [Policy.Checks] are for the file.
+func (p *Policy) ChecksOf(path contract.Path) []int {
+	var which []int
+	for i, g := range p.checked {
+		if g.Match(path.String()) {
+			which = append(which, i)
+		}
+	}
+	return which
 }
 
 // EncodingOf returns the lower-case name of the encoding that the configuration gives the file, "" if it gives none.
