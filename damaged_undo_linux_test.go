@@ -43,13 +43,13 @@ func TestDamagedUndoDataReachNoFile(t *testing.T) {
 			client.stop(t)
 			after := treeOf(t, root)
 			spoil(t, state, func(db []byte) {
-				for at, found := 0, 0; ; at = found + 1 {
+				for at := 0; ; at++ {
 					next := bytes.Index(db[at:], []byte("the truth"))
 					if next < 0 {
 						return
 					}
-					found = at + next
-					c.damage(db, found)
+					at += next
+					c.damage(db, at)
 				}
 			})
 			client = startClient(t, options{profile: "all", state: state, write: []string{"**"}}, root)

@@ -15,7 +15,8 @@ import (
 //	gemini     generateContent: one tool of many declarations, in its subset of OpenAPI's schemas
 //	mcp        the answer to tools/list; mcp writes one definition
 func Definitions(format string, tools []*contract.Contract, mcp func(*contract.Contract) []byte) ([]byte, error) {
-	write, open, end := definition(nil), "[", "]"
+	var write definition
+	open, end := "[", "]"
 	switch format {
 	case "openai":
 		write = appendOpenAI

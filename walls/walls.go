@@ -33,9 +33,6 @@ func (l Level) String() string {
 	return fmt.Sprintf("landlock-abi%d", l.ABI)
 }
 
-// KeepsWrites tells whether files that may only be read can't be changed: the first kernels let them be cut short.
-func (l Level) KeepsWrites() bool { return l.ABI >= 3 }
-
 // netABI is the first that knows of TCP.
 const netABI = 4
 

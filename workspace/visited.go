@@ -39,8 +39,8 @@ func (r Reader) Visit(ctx context.Context, files []contract.Path, visit func(*Vi
 
 // unsure returns err unless it says that there is nothing which may be read.
 func unsure(err error) error {
-	switch code := envelope.CodeOf(err); {
-	case code == envelope.IO, code == envelope.ChangedDuringCall, code == "":
+	switch envelope.CodeOf(err) {
+	case envelope.IO, envelope.ChangedDuringCall, "":
 		return err
 	default:
 		return nil
