@@ -66,7 +66,7 @@ func (h *house) examine(ctx context.Context, out io.Writer) bool {
 	}
 	report("tools", nil, fmt.Sprintf("%d of %d are open here", len(h.gate.Contracts()), len(tools.All())))
 	report("change log "+h.state, h.ledger.Ready(ctx), "opens")
-	report("interrupted changes", h.interrupted(ctx), "none")
+	report("interrupted changes", h.interrupted(ctx, out), "none")
 	chain, err := h.ledger.Verify(ctx)
 	if err == nil && chain.Bad != 0 {
 		err = errors.New(chain.Why)
@@ -78,13 +78,18 @@ func (h *house) examine(ctx context.Context, out io.Writer) bool {
 	return well
 }
 
-// interrupted returns an error if changes are open whose processes have ended.
-func (h *house) interrupted(ctx context.Context) error {
+// interrupted returns an error if changes are open whose processes have ended. Those whose processes run are named: most
+// end in a moment, and one that stays is stuck on a drive that hangs.
+func (h *house) interrupted(ctx context.Context, out io.Writer) error {
 	pending, err := h.ledger.Pending(ctx)
 	open := 0
 	for _, p := range pending {
-		if !p.Alive {
+		switch {
+		case !p.Alive:
 			open++
+		case p.Intent.Kind != contract.ChangeBatch:
+			fmt.Fprintf(out, "look   change %s of %s: a process that runs is in the midst of it; if it stays so, the drive may hang\n",
+				p.ID, contract.Quote(p.Intent.Path.String()))
 		}
 	}
 	if err == nil && open > 0 {

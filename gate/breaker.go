@@ -33,6 +33,8 @@ type breaker struct {
 }
 
 type failure struct {
+	tool  string
+	most  int // from this count on the call is refused
 	count int
 	first *envelope.Error
 	stamp string // of the file, when it failed last
@@ -66,7 +68,7 @@ func (b *breaker) admit(k *call, stamp func() string) error {
 		delete(b.failed, k.key())
 		return nil
 	}
-	if f.count < k.maxFailures() {
+	if f.count < f.most {
 		return nil
 	}
 	return &envelope.Error{
@@ -99,7 +101,7 @@ func (b *breaker) note(k *call, err error, stamp func() string) {
 	f := b.failed[k.key()]
 	if f == nil || f.stamp != now {
 		b.makeRoom()
-		f = &failure{first: cause, stamp: now}
+		f = &failure{tool: k.Tool, most: k.maxFailures(), first: cause, stamp: now}
 		b.failed[k.key()] = f
 	}
 	f.count++

@@ -74,6 +74,9 @@ func TestStuckRead(t *testing.T) {
 	if e := g.Call(t.Context(), Call{Caller: "b", Tool: "get_scope"}); e.Status != envelope.OK {
 		t.Errorf("another caller: %s", e.AppendJSON(nil))
 	}
+	if n := g.scope("a").Stuck; n != 1 || g.scope("b").Stuck != 0 {
+		t.Errorf("%d calls of the caller are said to be stuck", n)
+	}
 	letGo()
 	eventually(t, "the call does not come back", func() bool { return g.flights.stuck("a") == 0 })
 	if e := call("get_scope", `{}`); e.Status != envelope.OK {

@@ -260,7 +260,7 @@ func (g *Gate) env(k *call) tools.Env {
 	found := noteFinder{g.search, noteSource{g.policy, files.Reader, k.Progress}}
 	mayTell := guard.teller(files.Reader)
 	return tools.Env{
-		Files: files, Limits: limits(g.policy.Limits()), Scope: g.scope,
+		Files: files, Limits: limits(g.policy.Limits()), Scope: func() tools.Scope { return g.scope(k.Caller) },
 		Notes: found, Log: changeLog{g.ledger, mayTell},
 		Artifacts: artifacts{g.ledger, files.Reader, found, mayTell, k.Caller, g.policy.Redact(), g.Has("read_artifact"), g.log},
 		Checks:    checker{files.Reader, g.checks, time.Now().Add(allChecksTime)},

@@ -1,11 +1,19 @@
 package gate
 
 import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
 	"writ/tools"
 )
 
-// scope tells the caller what it may do here.
-func (g *Gate) scope() tools.Scope {
+// maxStates is how many stopped calls, and how many unsettled places, a caller is told of at once.
+const maxStates = 20
+
+// scope tells the caller what it may do here, and what of it not at the moment.
+func (g *Gate) scope(caller string) tools.Scope {
 	zones, l := g.policy.Zones(), g.policy.Limits()
 	return tools.Scope{
 		Roots: g.files.Mounts(),
@@ -16,5 +24,38 @@ func (g *Gate) scope() tools.Scope {
 		},
 		Tools:   g.names,
 		Sandbox: g.sandbox(),
+
+		Stopped: g.breaker.stopped(caller), Unsettled: g.unsettled.of(caller), Stuck: g.flights.stuck(caller),
 	}
+}
+
+// stopped lists the calls of a caller that are refused now, the one that is refused for longest first.
+func (b *breaker) stopped(caller string) []tools.StoppedCall {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var list []tools.StoppedCall
+	for key, f := range b.failed {
+		left := coolDown - b.clock().Sub(f.last)
+		if strings.HasPrefix(key, caller+"\x00") && f.count >= f.most && left >= 0 {
+			list = append(list, tools.StoppedCall{Tool: f.tool, FirstCode: string(f.first.Code), RetryAfterMillis: int64(left / time.Millisecond)})
+		}
+	}
+	slices.SortFunc(list, func(x, y tools.StoppedCall) int {
+		return cmp.Or(cmp.Compare(y.RetryAfterMillis, x.RetryAfterMillis), cmp.Compare(x.Tool, y.Tool), cmp.Compare(x.FirstCode, y.FirstCode))
+	})
+	return list[:min(len(list), maxStates)]
+}
+
+// of lists the places that a caller must not write for now, sorted by path.
+func (u *unsettled) of(caller string) []tools.Unsettled {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	var list []tools.Unsettled
+	for key, id := range u.places {
+		if path, ok := strings.CutPrefix(key, caller+"\x00"); ok {
+			list = append(list, tools.Unsettled{Path: path, RequestID: id})
+		}
+	}
+	slices.SortFunc(list, func(x, y tools.Unsettled) int { return cmp.Compare(x.Path, y.Path) })
+	return list[:min(len(list), maxStates)]
 }

@@ -15,6 +15,23 @@ type Scope struct {
 	Tools  []string    `json:"tools"`
 
 	Sandbox string `json:"sandbox,omitempty" outline:"-" doc:"what the kernel keeps the server to, such as landlock-abi7; none where it does not"`
+
+	Stopped   []StoppedCall `json:"stopped,omitempty" outline:"-" doc:"calls of yours that failed too often in the very same way and are not carried out for now, unless what they are about changes"`
+	Unsettled []Unsettled   `json:"unsettled,omitempty" outline:"-" doc:"places that you can't write before the outcome of an earlier call of yours was read"`
+	Stuck     int           `json:"stuck,omitempty" outline:"-" doc:"calls of yours that were answered at their deadline and have not come back: a drive may hang"`
+}
+
+// StoppedCall is a call that is refused as retry-stopped.
+type StoppedCall struct {
+	Tool             string `json:"tool"`
+	FirstCode        string `json:"first_code" doc:"what it failed with first"`
+	RetryAfterMillis int64  `json:"retry_after_ms"`
+}
+
+// Unsettled is a place whose last write has no known outcome.
+type Unsettled struct {
+	Path      string `json:"path"`
+	RequestID string `json:"request_id" doc:"the call to ask get_outcome about"`
 }
 
 // ScopeZones are the globs of each zone. What is in none does not exist for the tools.
