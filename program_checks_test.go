@@ -20,6 +20,7 @@ checks:
   "**/*.txt": [/bin/sh, -c, 'echo "$1:1:2: $(basename "$1") is bad" >&2; echo x > "$1"; exit 3', sh, "{path}"]
   "**/*.json": [/bin/sh, -c, "kill -KILL $$", sh, "{path}"]
   "**/*.gone": [/no/such/program, "{path}"]
+  "**/*.half": [/bin/sh, -c, "exec no-such-program", sh, "{path}"]
   "**/*.flood": [/bin/sh, -c, "yes", sh, "{path}"]
 -- call right --
 {"path": "a.sh", "content": "echo one\n"}
@@ -50,6 +51,10 @@ text
 {"path": "a.gone", "content": "x"}
 -- want no program --
 {"status": "succeeded", "checks": [{"checker": "program", "status": "skipped", "reason": "The program could not be found when the server started, or lies where callers could change it."}]}
+-- call a program of which a part is missing --
+{"path": "a.half", "content": "x"}
+-- want a program of which a part is missing --
+{"status": "succeeded", "checks": [{"status": "skipped", "diagnostics": [], "reason": "The program could not run what it needs: a part of it is missing, or lies where it may not reach."}]}
 -- call a flood --
 {"path": "a.flood", "content": "x"}
 -- want a flood --

@@ -24,6 +24,13 @@ const (
 	allChecksTime = 15 * time.Second
 )
 
+// Exit statuses by which shells and env tell that what they were to run could not be run. A check that was not made has
+// found nothing.
+const (
+	notRunnable = 126
+	notThere    = 127
+)
+
 // ProgramChecks are the checks by programs that a policy declares. They look at a copy of what was written, so that
 // whatever they do is not done to the file.
 type ProgramChecks struct {
@@ -146,6 +153,8 @@ func (c *programChecker) Find(ctx context.Context, base string, text []byte) che
 		return checks.Found{Skipped: "The program crashed or met a bound: " + out.Signal + "."}
 	case out.ExitCode == 0:
 		return checks.Found{}
+	case out.ExitCode == notRunnable || out.ExitCode == notThere:
+		return checks.Found{Skipped: "The program could not run what it needs: a part of it is missing, or lies where it may not reach."}
 	}
 	return checks.Found{Problems: checks.Said(out.Copy, string(out.Output))}
 }
