@@ -115,3 +115,17 @@ func TestDoctorTellsOfTheWalls(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 }
+
+// A server that makes its state directory needs nothing around it once the walls are raised, and so has nothing to warn of.
+func TestANewStateDirectoryBehindWalls(t *testing.T) {
+	command := program(t, "serve", "--write", "**", "--state", filepath.Join(t.TempDir(), "made", "here"), vault(t, "a.md", "x"))
+	command.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"create_file","arguments":{"path":"b.md","content":"y"}}}
+`)
+	var said, warned strings.Builder
+	command.Stdout, command.Stderr = &said, &warned
+	if err := command.Run(); err != nil || warned.Len() > 0 || !strings.Contains(said.String(), `"succeeded"`) {
+		t.Errorf("%v: %s\n%s", err, warned.String(), said.String())
+	}
+}

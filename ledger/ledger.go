@@ -113,7 +113,7 @@ func Open(dir string, o Options) (*Ledger, error) {
 func (l *Ledger) makeDir() error {
 	info, err := os.Stat(l.dir)
 	if errors.Is(err, os.ErrNotExist) {
-		return os.MkdirAll(l.dir, 0o700)
+		return makeDurably(l.dir)
 	}
 	if err != nil {
 		return err
@@ -125,6 +125,21 @@ func (l *Ledger) makeDir() error {
 		l.log.Warn("others may write to the state directory; it should have mode 0700", "directory", l.dir)
 	}
 	return nil
+}
+
+// makeDurably makes a directory and those above it that are missing. Their names are made durable at once, and not with
+// the first change: a server keeps itself out of what lies around its directories by then.
+func makeDurably(dir string) error {
+	above := filepath.Dir(dir)
+	if _, err := os.Stat(above); errors.Is(err, os.ErrNotExist) && above != dir {
+		if err := makeDurably(above); err != nil {
+			return err
+		}
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil { // another process may be faster
+		return err
+	}
+	return flushDir(above)
 }
 
 // Ready opens the database now. A start-up may call it in the background, so that the first change need not wait.

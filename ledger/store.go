@@ -267,7 +267,7 @@ func (s *store) layOut() error {
 	if err := tx.Commit(); err != nil {
 		return err
 	}
-	return errors.Join(flushDir(s.dir), flushDir(filepath.Dir(s.dir)))
+	return flushDir(s.dir)
 }
 
 // belongTo refuses a database of other roots. One that nobody has claimed yet is theirs from now on: that becomes durable
