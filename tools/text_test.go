@@ -22,6 +22,7 @@ var ourWords = map[string]bool{
 	"applyEditsOut.artifact": true, "truncated.artifact": true, "listedChange.change_id": true, "listedChange.request_id": true, "listedChange.tool": true, "listedChange.batch": true,
 	"getOutcomeOut.tool": true, "readMediaOut.media_type": true, "searchNotesOut.tier": true, "Diagnosis.differs": true,
 	"Check.checker": true, "Check.status": true, "Check.reason": true, "Scope.sandbox": true,
+	"StoppedCall.tool": true, "StoppedCall.first_code": true, "Unsettled.path": true, "Unsettled.request_id": true,
 }
 
 func TestEveryStringOfAnOutputIsKnown(t *testing.T) {
