@@ -85,7 +85,7 @@ func TestIndexIsOfOnePolicy(t *testing.T) {
 func TestSearchCommand(t *testing.T) {
 	root := vault(t, "a.md", "# Garden\n\nthe sensor \x1b[31mred\u202e\n")
 	r := writ(t, "", "search", "--state", t.TempDir(), "--root", root, "sensor", "red")
-	if r.status != 0 || !strings.HasPrefix(r.stdout, "a.md:3  Garden\n    the sensor \ufffd[31mred\ufffd\n") {
+	if r.status != 0 || !strings.HasPrefix(r.stdout, "a.md:3  Garden\n    the sensor \\u{1b}[31mred\\u{202e}\n") {
 		t.Errorf("%+v", r)
 	}
 	if r := writ(t, "", "search", "--state", t.TempDir(), "--root", root, "xylophone"); r.status != 0 || r.stdout != "No note matches.\n" {

@@ -7,13 +7,13 @@ import (
 	"io"
 	"os"
 	"strings"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
 	"writ/envelope"
 	"writ/gate"
 	"writ/notes"
+	"writ/workspace"
 )
 
 func newSearch() *cobra.Command {
@@ -67,7 +67,7 @@ func printFound(out io.Writer, query string, e *envelope.Envelope) error {
 	}
 	if e.IsError() {
 		for _, fault := range found.Errors {
-			fmt.Fprintln(os.Stderr, "writ:", visible(fault.Message))
+			fmt.Fprintln(os.Stderr, "writ:", workspace.VisibleLine(fault.Message))
 		}
 		return exitStatus(1)
 	}
@@ -81,13 +81,13 @@ func printFound(out io.Writer, query string, e *envelope.Envelope) error {
 	}
 	w := bufio.NewWriter(out)
 	for _, m := range found.Matches {
-		fmt.Fprintf(w, "%s:%d  %s\n", visible(m.Path), m.Line, mark(visible(about(m.Title, m.Heading))))
+		fmt.Fprintf(w, "%s:%d  %s\n", workspace.VisibleLine(m.Path), m.Line, mark(workspace.VisibleLine(about(m.Title, m.Heading))))
 		for line := range strings.Lines(m.Snippet) {
-			fmt.Fprintf(w, "    %s\n", mark(visible(strings.TrimRight(line, "\r\n"))))
+			fmt.Fprintf(w, "    %s\n", mark(workspace.VisibleLine(strings.TrimRight(line, "\r\n"))))
 		}
 	}
 	for _, warning := range found.Warnings {
-		fmt.Fprintf(w, "(%s)\n", visible(warning.Message))
+		fmt.Fprintf(w, "(%s)\n", workspace.VisibleLine(warning.Message))
 	}
 	if len(found.Matches) == 0 {
 		fmt.Fprintln(w, "No note matches.")
@@ -101,16 +101,6 @@ func about(title, heading string) string {
 		return title
 	}
 	return title + " › " + heading
-}
-
-// visible replaces what a terminal would obey instead of show.
-func visible(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, text)
 }
 
 func inBold(text string, spots []notes.Spot) string {

@@ -2,10 +2,7 @@ package gate
 
 import (
 	"context"
-	"fmt"
-	"strings"
 	"time"
-	"unicode"
 
 	"writ/checks"
 	"writ/contract"
@@ -92,7 +89,7 @@ func told(r checks.Report, text *workspace.Text) tools.Check {
 		c.Total = r.Total
 	}
 	for _, f := range r.Findings {
-		d := tools.Diagnostic{Line: f.Line, Column: f.Column, Message: visible(f.Message), New: f.New}
+		d := tools.Diagnostic{Line: f.Line, Column: f.Column, Message: short(f.Message), New: f.New}
 		if text.HidesLine(f.Line) {
 			d.Message = "There is a problem on this line, which holds a secret."
 		}
@@ -104,21 +101,13 @@ func told(r checks.Report, text *workspace.Text) tools.Check {
 // longestMessage bounds what one diagnostic says, in bytes.
 const longestMessage = 300
 
-// visible returns text with what does not show as escapes, and not longer than a diagnostic may be.
-func visible(text string) string {
-	var b strings.Builder
-	for _, r := range text {
-		if b.Len() > longestMessage {
-			return b.String() + "…"
-		}
-		switch {
-		case unicode.IsPrint(r):
-			b.WriteRune(r)
-		case unicode.IsSpace(r):
-			b.WriteByte(' ')
-		default:
-			fmt.Fprintf(&b, "\\u%04x", r)
+// short returns text on one line, with what does not show as escapes, and not longer than a diagnostic may be.
+func short(text string) string {
+	shown := workspace.VisibleLine(text)
+	for at := range shown {
+		if at > longestMessage {
+			return shown[:at] + "…"
 		}
 	}
-	return b.String()
+	return shown
 }

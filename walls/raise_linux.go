@@ -24,10 +24,13 @@ const (
 		syscall.AccessFSRefer
 )
 
+// firstABI is the first that is of use: the one before can't let a file be moved from one directory to another.
+const firstABI = 2
+
 // Available tells what the kernel can keep to.
 func Available() Level {
 	abi, err := syscall.LandlockGetABIVersion()
-	if err != nil || abi < 1 {
+	if err != nil || abi < firstABI {
 		return Level{}
 	}
 	return Level{ABI: abi}
@@ -36,8 +39,8 @@ func Available() Level {
 // Raise raises the walls around all threads of this process, as far as the kernel can, and tells how far that is.
 func (w Walls) Raise() (Level, error) {
 	level := Available()
-	if level.ABI < 2 { // the first version can't let a file be moved from one directory to another
-		return Level{}, nil
+	if level.ABI == 0 {
+		return level, nil
 	}
 	_, _ = time.Now().Zone() // reads the time zone, which lies outside
 	var rules []landlock.Rule

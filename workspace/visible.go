@@ -33,3 +33,13 @@ func Visible(s string) string {
 	}
 	return b.String()
 }
+
+// VisibleLine returns s as Visible does, on one line: every white space is a blank.
+func VisibleLine(s string) string {
+	return Visible(strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return ' '
+		}
+		return r
+	}, s))
+}
