@@ -21,10 +21,11 @@ const chunk = 256 << 10
 // outbox is where messages go, each whole and one after the other.
 type outbox struct {
 	w             io.Writer
-	before, after string      // framing of each message
-	flush         func()      // called behind each message; nil: nothing to do
-	openNotices   func() bool // called before each notification: can it be sent? nil: yes
-	omitID        atomic.Bool // the other side speaks 2025-11-25 or later
+	before, after string         // framing of each message
+	flush         func()         // called behind each message; nil: nothing to do
+	openNotices   func() bool    // called before each notification: can it be sent? nil: yes
+	refuses       func(code int) // called before each error; nil: nothing to do
+	omitID        atomic.Bool    // the other side speaks 2025-11-25 or later
 
 	mu     sync.Mutex
 	err    error         // the first failure to write; nothing is written after it
@@ -171,6 +172,9 @@ func appendEscaped[T ~string | ~[]byte](b []byte, s T) []byte {
 // sendFault sends a JSON-RPC error. One for a message without a readable id has the id null, as JSON-RPC wants, or none,
 // as MCP wants since 2025-11-25.
 func (o *outbox) sendFault(f *fault) {
+	if o.refuses != nil {
+		o.refuses(f.code)
+	}
 	m := o.begin()
 	m.add(`{"jsonrpc":"2.0"`)
 	switch {

@@ -217,6 +217,8 @@ func (l *Listener) enter(w http.ResponseWriter, r *http.Request, q *request) (c 
 // answer answers a request. name is what the client can cancel it by, "" for nothing.
 func (p *post) answer(ctx context.Context, from introduction, name string) {
 	switch {
+	case suite{}.answers(ctx, p, from, name):
+		return
 	case p.q.method == methodCall:
 		p.call(ctx, from, name)
 		return
@@ -242,22 +244,32 @@ func (p *post) answer(ctx context.Context, from introduction, name string) {
 	out.sendValue(p.q.id, result)
 }
 
+// begin opens a call, or answers that there are too many.
+func (p *post) begin(ctx context.Context, name string) (run *call, ok bool) {
+	if run, ok = p.l.calls.begin(ctx, name); !ok {
+		p.w.Header().Set("Retry-After", "1")
+		writeFault(p.w, http.StatusServiceUnavailable, "", p.q.fault(mcp.INTERNAL_ERROR, tooMany))
+	}
+	return run, ok
+}
+
 func (p *post) call(ctx context.Context, from introduction, name string) {
 	c, f := p.l.server.toolCall(p.q)
 	if f != nil {
 		p.sendFault(f)
 		return
 	}
-	run, ok := p.l.calls.begin(ctx, name)
+	run, ok := p.begin(ctx, name)
 	if !ok {
-		p.w.Header().Set("Retry-After", "1")
-		writeFault(p.w, http.StatusServiceUnavailable, "", p.q.fault(mcp.INTERNAL_ERROR, tooMany))
 		return
 	}
 	defer run.done()
 	c.Caller, c.Client = gate.CallerHTTP, from.name
 	reply := newReply(p.w, p.r)
 	out := reply.outbox()
+	if p.q.isModern() {
+		out.refuses = func(code int) { reply.status = statusOf(code) }
+	}
 	p.l.server.letAsk(&c, p.q, from.capabilities, &waiter{
 		questions: p.l.asked, session: p.r.Header.Get(library.HeaderKeySessionID), run: run, out: out, gone: p.r.Context().Done(),
 	})
@@ -267,10 +279,8 @@ func (p *post) call(ctx context.Context, from introduction, name string) {
 
 // offer is call for what is offered beside tools.
 func (p *post) offer(ctx context.Context, client, name string) {
-	run, ok := p.l.calls.begin(ctx, name)
+	run, ok := p.begin(ctx, name)
 	if !ok {
-		p.w.Header().Set("Retry-After", "1")
-		writeFault(p.w, http.StatusServiceUnavailable, "", p.q.fault(mcp.INTERNAL_ERROR, tooMany))
 		return
 	}
 	defer run.done()
@@ -343,6 +353,7 @@ type reply struct {
 	w       http.ResponseWriter
 	streams bool // the client takes a stream
 	begun   bool
+	status  int // what an error begins with; 0 for 200
 }
 
 func newReply(w http.ResponseWriter, r *http.Request) *reply {
@@ -361,6 +372,9 @@ func (r *reply) Write(b []byte) (int, error) {
 	if !r.begun {
 		r.begun = true
 		r.w.Header().Set("Content-Type", "application/json")
+		if r.status != 0 {
+			r.w.WriteHeader(r.status)
+		}
 	}
 	return r.w.Write(b)
 }

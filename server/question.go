@@ -147,48 +147,57 @@ type waiter struct {
 
 // Ask sends the question and waits for the response.
 func (w *waiter) Ask(ctx context.Context, q gate.Question) (gate.Answer, error) {
+	response, err := w.request(ctx, mcp.MethodElicitationCreate, formOf(q))
+	if err != nil {
+		return gate.Dismissed, err
+	}
+	answer, ok := answerOf(response.action)
+	if !ok {
+		return gate.Dismissed, errNoAnswers
+	}
+	return answer, nil
+}
+
+// request sends a request to the client and waits for the response.
+func (w *waiter) request(ctx context.Context, method mcp.MCPMethod, params any) (*request, error) {
 	id := "ask_" + rand.Text()
 	name := w.session + " " + id
-	response := w.questions.begin(name)
+	waiting := w.questions.begin(name)
 	defer w.questions.end(name)
-	if !w.out.sendQuestion(id, q) {
-		return gate.Dismissed, errNoStream
+	if !w.out.sendRequest(id, method, params) {
+		return nil, errNoStream
 	}
 	w.run.freeSlot()
-	answer, err := w.await(ctx, id, response)
+	response, err := w.await(ctx, id, waiting)
 	if !w.run.wait() && err == nil {
 		err = context.Cause(w.run.ctx)
 	}
-	return answer, err
+	return response, err
 }
 
-func (w *waiter) await(ctx context.Context, id string, response <-chan *request) (gate.Answer, error) {
+func (w *waiter) await(ctx context.Context, id string, waiting <-chan *request) (*request, error) {
 	select {
-	case r := <-response:
-		answer, ok := answerOf(r.action)
-		if !ok {
-			return gate.Dismissed, errNoAnswers
-		}
-		return answer, nil
+	case response := <-waiting:
+		return response, nil
 	case <-ctx.Done():
 		w.out.sendWithdrawal(id)
-		return gate.Dismissed, ctx.Err()
+		return nil, ctx.Err()
 	case <-w.gone:
 	case <-w.questions.closed:
 	}
-	return gate.Dismissed, errGone
+	return nil, errGone
 }
 
-// sendQuestion sends a request to the client, if it takes any.
-func (o *outbox) sendQuestion(id string, q gate.Question) bool {
+// sendRequest sends a request to the client, if it takes any.
+func (o *outbox) sendRequest(id string, method mcp.MCPMethod, params any) bool {
 	if o.openNotices != nil && !o.openNotices() {
 		return false
 	}
 	m := o.begin()
 	m.add(`{"jsonrpc":"2.0","id":`)
 	m.buf = envelope.AppendString(m.buf, id)
-	m.add(`,"method":"` + string(mcp.MethodElicitationCreate) + `","params":`)
-	m.addValue(formOf(q))
+	m.add(`,"method":"` + string(method) + `","params":`)
+	m.addValue(params)
 	m.add("}")
 	m.send()
 	return true

@@ -114,7 +114,7 @@ func New(gate Gate, info Info) *Server {
 	if s.library, _ = gate.(Library); s.library != nil {
 		s.hub = newHub(s.library.StateOf)
 	}
-	definitions := gate.Definitions()
+	definitions := append(gate.Definitions(), suite{}.tools()...)
 	s.tools = make(map[string]*Definition, len(definitions))
 	for i := range definitions {
 		s.tools[definitions[i].Name] = &definitions[i]
@@ -136,6 +136,7 @@ func (s *Server) newLibrary(definitions []Definition) *library.MCPServer {
 	if s.library != nil {
 		options = append(options, library.WithResourceCapabilities(true, false), library.WithPromptCapabilities(false), library.WithCompletions())
 	}
+	options = append(options, suite{}.options()...)
 	m := library.NewMCPServer(s.info.Name, s.info.Version, options...)
 	tools := make([]library.ServerTool, len(definitions))
 	for i := range definitions {
