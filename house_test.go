@@ -29,6 +29,7 @@ var rooms = map[string][]string{
 	"gate":      {"tools", "checks", "programs", "walls", "notes", "workspace", "policy", "ledger", "contract", "envelope"},
 	"server":    {"gate", "tools", "contract", "envelope"},
 	"client":    {"gate", "tools", "contract", "envelope"},
+	"release":   {"tools", "contract", "envelope"},
 	".":         {"client", "server", "gate", "tools", "notes", "workspace", "policy", "ledger", "contract", "envelope", "walls", "programs"},
 }
 
@@ -40,11 +41,11 @@ var reserved = []struct {
 }{
 	{"github.com/mark3labs/mcp-go", []string{"server"}, "only the server knows the protocol's library"},
 	{"modernc.org/sqlite", []string{"ledger", "notes"}, "only the ledger and the notes index keep a database"},
-	{"os/exec", []string{".", "programs"}, "only programs starts one, but for the client's own command that installs"},
+	{"os/exec", []string{".", "programs", "release"}, "only programs starts one, but for the client's own command that installs, and the builds of a release"},
 	{"github.com/landlock-lsm/go-landlock", []string{"walls"}, "only the walls speak to the kernel about this process"},
 	{"net", []string{"server"}, "only the server is on the network"},
 	{"unsafe", []string{"workspace"}, "only system calls need it"},
-	{"os", []string{".", "walls", "programs", "workspace", "ledger", "notes", "policy", "server", "client"}, "nothing but the workspace touches files under a root"},
+	{"os", []string{".", "walls", "programs", "workspace", "ledger", "notes", "policy", "server", "client", "release"}, "nothing but the workspace touches files under a root"},
 }
 
 // Tools reach nothing but through what they are handed. Of io/fs they may have the types.

@@ -162,7 +162,11 @@ func openLedger(state, identity string, rules *policy.Policy, log *slog.Logger) 
 
 // compile makes the policy of the file and the flags. Directories on the command line replace its roots; without
 // either, the current one is served.
+//
+// An empty glob of what may be written grants nothing: a form that a person leaves empty, in a client that fills in the
+// flags, ends as one. An empty glob of what may be read stays a mistake, since leaving it out would open everything.
 func (o *options) compile(directories []string) (*policy.Policy, error) {
+	o.write, o.ask = withoutEmpty(o.write), withoutEmpty(o.ask)
 	config := policy.FromFlags(o.read, o.write, o.ask)
 	if o.policyFile != "" {
 		file, err := policy.Load(afero.NewOsFs(), o.policyFile)
@@ -185,6 +189,10 @@ func (o *options) compile(directories []string) (*policy.Policy, error) {
 		}
 	}
 	return policy.Compile(config)
+}
+
+func withoutEmpty(globs []string) []string {
+	return slices.DeleteFunc(globs, func(glob string) bool { return glob == "" })
 }
 
 func rootsOf(p *policy.Policy) []workspace.Root {
