@@ -122,7 +122,7 @@ func (b *build) identify() error {
 	case modified || strings.Contains(version, "+dirty"):
 		return fmt.Errorf("the tree has changes that are not committed; a release is of a commit")
 	case !ok || b.time.IsZero():
-		return fmt.Errorf("the toolchain found no commit to take the version from (%q); build in a git checkout", b.info.Main.Version)
+		return fmt.Errorf("the toolchain found no commit to take the version from (%q); build in a git clone (linked worktrees have none for it)", b.info.Main.Version)
 	}
 	b.version = version
 	return nil

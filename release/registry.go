@@ -98,7 +98,8 @@ func (o *order) entryFor(version string, bundles []made) (*registryEntry, error)
 	return e, nil
 }
 
-// serverName is the name of the server in the registry, which only the owner of the code may use.
+// serverName is the name of the server in the registry, which only the owner of the code may use. The registry compares
+// the owner's name letter by letter.
 func serverName(repository string) (source, name string, err error) {
 	u, err := url.Parse(repository)
 	if err != nil {
@@ -109,7 +110,7 @@ func serverName(repository string) (source, name string, err error) {
 	if u.Scheme != "https" || source == "" || !ok || owner == "" || project == "" || strings.Contains(project, "/") {
 		return "", "", fmt.Errorf("%q is not the address of a project: https://github.com/OWNER/NAME, or the same at gitlab.com", repository)
 	}
-	return source, "io." + source + "." + strings.ToLower(owner) + "/" + project, nil
+	return source, "io." + source + "." + owner + "/" + project, nil
 }
 
 // imagePackage says how the image of the Dockerfile is run: without a network, with a file system that it can't change
