@@ -179,14 +179,11 @@ func (o *options) compile(directories []string) (*policy.Policy, error) {
 	case len(directories) == 1 || len(directories) == 0 && len(config.Roots) == 0:
 		config.Roots = []policy.Root{{Path: cmp.Or(append(directories, ".")...)}}
 	case len(directories) > 1:
-		config.Roots = nil
-		for _, d := range directories {
-			full, err := filepath.Abs(d)
-			if err != nil {
-				return nil, err
-			}
-			config.Roots = append(config.Roots, policy.Root{Name: filepath.Base(full), Path: full}) // mounted by its own name
+		roots, err := mounts(directories)
+		if err != nil {
+			return nil, err
 		}
+		config.Roots = roots
 	}
 	return policy.Compile(config)
 }
