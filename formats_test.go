@@ -88,3 +88,42 @@ func TestBridgeCommand(t *testing.T) {
 		t.Errorf("b.md holds %q, %v; %+v", data, err, got)
 	}
 }
+
+// What goes into a request are the tools that a server or a bridge with the same flags has, and no others: a model that
+// is offered a tool which is not there wastes its calls.
+func TestToolsAreThoseOfThePolicy(t *testing.T) {
+	t.Parallel()
+	root := vault(t, "writ.yaml", "roots: [{path: .}]\nscope: {read: [\"**\"], ask: [\"a/**\"]}\n")
+	policy := root + "/writ.yaml"
+	for _, flags := range [][]string{
+		{"--root", root}, {"--read", "**"}, {"--write", "a/**", "--root", root}, {"--write="}, {"--policy", policy},
+		{"--policy", policy, "--read-only"}, {"--write", "**", "--read-only", "--root", root},
+	} {
+		listed := writ(t, "", append([]string{"tools", "--all", "--json"}, flags...)...)
+		var names []string
+		for line := range strings.Lines(listed.stdout) {
+			var d struct{ Name string }
+			if err := json.Unmarshal([]byte(line), &d); err != nil {
+				t.Fatal(err)
+			}
+			names = append(names, d.Name)
+		}
+		if flags[0] != "--root" && !slices.Contains(flags, policy) && !slices.Contains(flags, "--root") {
+			flags = append(flags, "--root", root)
+		}
+		scope := writ(t, "", append([]string{"call", "get_scope", "--state", t.TempDir()}, flags...)...)
+		var has struct {
+			Tools []string
+			Zones struct{ Read, Write, Ask []string }
+		}
+		if err := json.Unmarshal([]byte(scope.stdout), &has); err != nil || !slices.Equal(names, has.Tools) {
+			t.Errorf("%v: %v, %v\n%+v\n%v", flags, err, names, listed, has.Tools)
+		}
+		if slices.Contains(flags, "--read-only") && (len(has.Zones.Write)+len(has.Zones.Ask) > 0 || len(has.Zones.Read) == 0) {
+			t.Errorf("%v: %+v", flags, has.Zones)
+		}
+	}
+	if got := writ(t, "", "tools", "--policy", root+"/none.yaml"); got.status != 2 || got.stdout != "" {
+		t.Errorf("%+v", got)
+	}
+}

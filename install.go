@@ -182,6 +182,9 @@ func (i *installation) serveArguments(place func(string) string, directories []s
 			args = append(args, zone.flag, glob)
 		}
 	}
+	if i.readOnly {
+		args = append(args, "--read-only")
+	}
 	if i.profile != "" {
 		args = append(args, "--tools", i.profile)
 	}

@@ -34,6 +34,7 @@ type options struct {
 	read       []string
 	write      []string
 	ask        []string
+	readOnly   bool
 	profile    string
 	state      string
 	structured bool // repeat file text in structuredContent
@@ -41,12 +42,18 @@ type options struct {
 }
 
 func (o *options) register(cmd *cobra.Command) {
+	o.registerPolicy(cmd)
+	cmd.Flags().StringVar(&o.state, "state", "", "directory for the change log, outside every root (default: by the system's custom)")
+}
+
+// registerPolicy adds the flags that say what may be done.
+func (o *options) registerPolicy(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.policyFile, "policy", "", "policy file, by custom writ.yaml")
 	f.StringArrayVar(&o.read, "read", nil, "glob of what may be read; everything if absent (repeatable)")
 	f.StringArrayVar(&o.write, "write", nil, "glob of what may be written without a question (repeatable)")
 	f.StringArrayVar(&o.ask, "ask", nil, "glob of what may be written once a person approves (repeatable)")
-	f.StringVar(&o.state, "state", "", "directory for the change log, outside every root (default: by the system's custom)")
+	f.BoolVar(&o.readOnly, "read-only", false, "nothing may be written, whatever the policy and the other flags say")
 }
 
 // house is everything a command works with.
@@ -174,6 +181,9 @@ func (o *options) compile(directories []string) (*policy.Policy, error) {
 			return nil, err
 		}
 		config = file.Grant(o.read, o.write, o.ask)
+	}
+	if o.readOnly {
+		config = config.ReadOnly()
 	}
 	switch {
 	case len(directories) == 1 || len(directories) == 0 && len(config.Roots) == 0:

@@ -13,51 +13,99 @@ import (
 	"writ/client"
 	"writ/contract"
 	"writ/envelope"
+	"writ/gate"
 	"writ/policy"
 	"writ/server"
 	"writ/tools"
 )
 
+// toolList is what the command line of `writ tools` asks for.
+type toolList struct {
+	options
+	directories []string
+	names       []string
+	all, asJSON bool
+	format      string
+}
+
 func newTools() *cobra.Command {
-	var all, asJSON bool
-	var format string
+	l := &toolList{}
 	cmd := &cobra.Command{
 		Use:   "tools [NAME…]",
 		Short: "List the tools, or show what some promise",
 		Long: `List the tools of the core profile, or with --all every tool; with names, show what each promises: its
 description, parameters, effect and the codes it can answer. --json prints the definitions as MCP clients get them.
 --format prints them as the list that a request to a model's API takes as its tools: openai (Responses), anthropic
-(Messages), gemini (generateContent), or mcp (the answer to tools/list).`,
+(Messages), gemini (generateContent), or mcp (the answer to tools/list).
+
+With --policy, --root, globs or --read-only it lists what a server or a bridge with these offers: where nothing may be
+written, only tools that read. Without any of them it lists them all.
+
+  writ tools --all
+  writ tools replace_text
+  writ tools --format openai --policy writ.yaml
+  writ tools --format anthropic --write 'docs/**' --root ~/project`,
 		RunE: func(cmd *cobra.Command, names []string) error {
-			list := pick(tools.All(), func(t *tools.Tool) bool {
-				return all || t.Core && len(names) == 0 || slices.Contains(names, t.Name)
-			})
-			for _, name := range names {
-				if !slices.ContainsFunc(list, func(t *tools.Tool) bool { return t.Name == name }) {
-					return fmt.Errorf("there is no tool %q; `writ tools --all` lists them", name)
-				}
+			l.names = names
+			list, err := l.choose(cmd)
+			if err != nil {
+				return err
 			}
-			out := cmd.OutOrStdout()
-			if format != "" {
-				return printDefinitions(out, format, list)
-			}
-			for _, t := range list {
-				switch {
-				case asJSON:
-					fmt.Fprintf(out, "%s\n", definitionJSON(t.Contract))
-				case len(names) > 0:
-					describe(out, t.Contract)
-				default:
-					fmt.Fprintf(out, "%-17s %-7s %s\n", t.Name, effectOf(t.Contract), t.Title)
-				}
-			}
-			return nil
+			return l.print(cmd.OutOrStdout(), list)
 		},
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "not only those of the core profile")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "one JSON definition a line")
-	cmd.Flags().StringVar(&format, "format", "", "as the tools of a request: openai, anthropic, gemini or mcp")
+	l.registerPolicy(cmd)
+	f := cmd.Flags()
+	f.StringArrayVar(&l.directories, "root", nil, "directory that would be served; the policy's or the current one if absent (repeatable)")
+	f.StringVar(&l.profile, "tools", "core", "which tools would be offered: core, all, or names separated by commas")
+	f.BoolVar(&l.all, "all", false, "not only those of the core profile")
+	f.BoolVar(&l.asJSON, "json", false, "one JSON definition a line")
+	f.StringVar(&l.format, "format", "", "as the tools of a request: openai, anthropic, gemini or mcp")
 	return cmd
+}
+
+// choose picks the tools: by name, or those of the profile, and of these what the policy leaves.
+func (l *toolList) choose(cmd *cobra.Command) ([]*tools.Tool, error) {
+	if l.all || len(l.names) > 0 {
+		l.profile = "all"
+	}
+	list, err := profile(l.profile)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range l.names {
+		if !slices.ContainsFunc(list, func(t *tools.Tool) bool { return t.Name == name }) {
+			return nil, fmt.Errorf("there is no tool %q; `writ tools --all` lists them", name)
+		}
+	}
+	if len(l.names) > 0 && !l.all {
+		list = pick(list, func(t *tools.Tool) bool { return slices.Contains(l.names, t.Name) })
+	}
+	if !slices.ContainsFunc([]string{"policy", "root", "read", "write", "ask", "read-only"}, cmd.Flags().Changed) {
+		return list, nil
+	}
+	rules, err := l.compile(l.directories)
+	if err != nil {
+		return nil, err
+	}
+	return pick(list, func(t *tools.Tool) bool { return gate.Offers(rules, t) }), nil
+}
+
+func (l *toolList) print(out io.Writer, list []*tools.Tool) error {
+	if l.format != "" {
+		return printDefinitions(out, l.format, list)
+	}
+	for _, t := range list {
+		switch {
+		case l.asJSON:
+			fmt.Fprintf(out, "%s\n", definitionJSON(t.Contract))
+		case len(l.names) > 0:
+			describe(out, t.Contract)
+		default:
+			fmt.Fprintf(out, "%-17s %-7s %s\n", t.Name, effectOf(t.Contract), t.Title)
+		}
+	}
+	return nil
 }
 
 // printDefinitions prints a list of definitions in the form of an API.

@@ -106,7 +106,7 @@ func New(o Options) *Gate {
 	g.breaker = newBreaker(g.clock)
 	g.searchBy(o.Index)
 	for _, t := range o.Tools {
-		if (t.Effect.Writes || t.Effect.Prepares) && (o.Ledger == nil || !o.Policy.CanEverWrite()) {
+		if o.Ledger == nil && touches(t) || !Offers(o.Policy, t) {
 			continue
 		}
 		g.tools[t.Name] = t
@@ -118,6 +118,12 @@ func New(o Options) *Gate {
 	g.unsettled = newUnsettled(g.Has("get_outcome"))
 	return g
 }
+
+// Offers tells whether a tool is offered under a policy: one that writes, or makes a write ready, only where something
+// may be written.
+func Offers(p *policy.Policy, t *tools.Tool) bool { return !touches(t) || p.CanEverWrite() }
+
+func touches(t *tools.Tool) bool { return t.Effect.Writes || t.Effect.Prepares }
 
 // searchBy chooses how notes are searched.
 func (g *Gate) searchBy(index string) {

@@ -93,5 +93,13 @@ func (c Config) Grant(read, write, ask []string) Config {
 	return c
 }
 
+// ReadOnly returns c with nothing that may be written; what could be written or asked for can be read.
+func (c Config) ReadOnly() Config {
+	if c.Scope != nil {
+		c.Scope = &Scope{Read: slices.Concat(c.Scope.Read, c.Scope.Write, c.Scope.Ask)}
+	}
+	return c
+}
+
 // readOnly is the scope where none was given.
 func readOnly() Scope { return Scope{Read: []string{"**"}} }
