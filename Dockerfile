@@ -2,9 +2,9 @@
 #
 #   docker build -t writ .
 #   docker run -i --rm --read-only --network none --cap-drop all --user "$(id -u):$(id -g)" \
-#     -v writ-state:/state -v ~/notes:/data writ serve --write 'journal/**' /data
+#     -v writ-notes:/state -v ~/notes:/data writ serve --write 'journal/**' /data
 #
-# The directory is /data, as whoever owns it; what undoes changes is kept in /state, so give that a volume of its own.
+# What undoes changes is kept in /state. Every directory is /data to the program, so each wants a volume of its own there.
 FROM golang:1.26 AS build
 WORKDIR /src
 COPY go.mod go.sum ./

@@ -56,6 +56,7 @@ type registryInput struct {
 	Description string `json:"description"`
 	Format      string `json:"format"`
 	Required    bool   `json:"isRequired"`
+	Default     string `json:"default,omitempty"`
 }
 
 // enter writes server.json. Without an address of the code there is none, since the entry's name is made of it.
@@ -121,12 +122,14 @@ func imagePackage(image string) registryPackage {
 	}
 	directory := named("--mount", "type=bind,src={directory},dst=/data")
 	directory.Required, directory.Description = true, "The directory to serve"
-	directory.Variables = map[string]registryInput{"directory": {"Absolute path of the directory to serve", "filepath", true}}
+	directory.Variables = map[string]registryInput{"directory": {"Absolute path of the directory to serve", "filepath", true, ""}}
+	state := named("--mount", "type=volume,src={volume},dst=/state")
+	state.Variables = map[string]registryInput{"volume": {"Volume for the change log; each directory wants one of its own", "string", false, "writ-state"}}
 	return registryPackage{
 		RegistryType: "oci", Identifier: image, RuntimeHint: "docker", Transport: transport{"stdio"},
 		RuntimeArguments: []registryArgument{
 			{Type: "named", Name: "--interactive"}, {Type: "named", Name: "--rm"}, {Type: "named", Name: "--read-only"},
-			named("--network", "none"), named("--mount", "type=volume,src=writ-state,dst=/state"), directory,
+			named("--network", "none"), state, directory,
 		},
 		PackageArguments: []registryArgument{
 			{Type: "positional", Value: "serve"}, {Type: "positional", Value: "/data"},
