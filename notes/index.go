@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"writ/contract"
 	"writ/workspace"
@@ -61,13 +62,16 @@ type Index struct {
 	turn     chan struct{} // held while the index is brought up to date; guards the rest
 	store    *store        // nil: not opened
 	stale    bool          // the notes must be walked over
+	looked   bool          // they have been, by this process
 	dirty    map[contract.Path]bool
 	leftOut  workspace.Skips // of the last walk
 
-	swept   atomic.Int64    // when all notes were walked over last, in nanoseconds since 1970
-	shunned atomic.Bool     // it can't be opened; this process scans
-	tidying atomic.Bool     // that is about to happen
-	context context.Context // of the work in the background
+	first   atomic.Pointer[firstLook] // nil: not under way
+	grace   time.Duration             // see graceAtStart
+	swept   atomic.Int64              // when all notes were walked over last, in nanoseconds since 1970
+	shunned atomic.Bool               // it can't be opened; this process scans
+	tidying atomic.Bool               // that is about to happen
+	context context.Context           // of the work in the background
 	cancel  context.CancelFunc
 	work    sync.WaitGroup
 }
@@ -86,7 +90,7 @@ func NewIndex(o IndexOptions) *Index {
 	}
 	x := &Index{
 		scanner: Scanner{Visibility: o.Visibility, Limit: o.Limit}, vault: o.Vault, place: location{filepath.Clean(o.File), o.Visibility}, log: o.Log,
-		turn: make(chan struct{}, 1), stale: true, dirty: map[contract.Path]bool{},
+		turn: make(chan struct{}, 1), stale: true, dirty: map[contract.Path]bool{}, grace: graceAtStart,
 	}
 	x.context, x.cancel = context.WithCancel(context.Background())
 	return x
@@ -117,41 +121,83 @@ func (x *Index) Search(ctx context.Context, q Query, source Source) (Result, err
 
 // searchIndex returns false where the index can't answer: it is not there, not ready, or in trouble.
 func (x *Index) searchIndex(ctx context.Context, q *Query, source Source) (Result, bool) {
-	db, left := x.fresh(ctx)
-	if db == nil {
+	return x.searchWithin(ctx, q, source, x.grace)
+}
+
+func (x *Index) searchWithin(ctx context.Context, q *Query, source Source, grace time.Duration) (Result, bool) {
+	at := x.fresh(ctx, grace)
+	if at.db == nil {
 		return Result{}, false
 	}
-	result, err := db.search(ctx, x.scanner.limited(q), q, source)
+	result, err := at.db.search(ctx, x.scanner.limited(q), q, source)
+	if err == nil && !at.settled && result.Tier != TierExact {
+		return x.searchWithin(ctx, q, source, forever) // that no note has the words is not known yet
+	}
 	if err != nil {
-		x.trouble(ctx, db, err)
+		x.trouble(ctx, at.db, err)
 		return Result{}, false
 	}
-	if db.untidy.Load() {
+	if !at.settled {
+		return asOfBefore(result), true
+	}
+	if at.db.untidy.Load() {
 		x.tidyLater()
 	}
 	x.sweepAside()
-	result.LeftOut = left
+	result.LeftOut = at.left
 	return result, true
 }
 
-// fresh returns the database, brought up to what is on disk, and what of that could not be looked into; or nil.
-func (x *Index) fresh(ctx context.Context) (*store, workspace.Skips) {
+// moment is the database at the moment of a search.
+type moment struct {
+	db      *store // nil: it can't be asked
+	settled bool   // it has been brought up to what is on disk
+	left    workspace.Skips
+}
+
+// fresh returns the database, brought up to what is on disk; or, while this process looks at the notes for the first time
+// and that takes longer than the grace, as an earlier process left it.
+func (x *Index) fresh(ctx context.Context, grace time.Duration) moment {
+	look := x.first.Load()
+	if look == nil {
+		at, begun := x.freshNow(ctx)
+		if begun == nil {
+			return at
+		}
+		look = begun
+	}
+	switch {
+	case !look.isOver(ctx, grace):
+		return moment{db: look.db}
+	case look.failed:
+		return moment{}
+	}
+	at, _ := x.freshNow(ctx)
+	return at
+}
+
+// freshNow brings the database up to what is on disk, or begins the first look at it.
+func (x *Index) freshNow(ctx context.Context) (moment, *firstLook) {
 	if x.building.Load() != nil || !x.take(ctx) {
-		return nil, workspace.Skips{}
+		return moment{}, nil
+	}
+	if x.building.Load() != nil || !x.opened(ctx, existing) {
+		x.release()
+		return moment{}, nil
+	}
+	if !x.looked && x.context.Err() == nil {
+		return moment{}, x.lookFirst()
 	}
 	defer x.release()
-	if x.building.Load() != nil || !x.opened(ctx, existing) {
-		return nil, workspace.Skips{}
-	}
 	db := x.store
 	if err := x.catchUp(ctx); err != nil {
 		x.troubled(ctx, db, err)
-		return nil, workspace.Skips{}
+		return moment{}, nil
 	}
 	if x.building.Load() != nil {
-		return nil, workspace.Skips{}
+		return moment{}, nil
 	}
-	return db, x.leftOut
+	return moment{db: db, settled: true, left: x.leftOut}, nil
 }
 
 func (x *Index) take(ctx context.Context) bool {

@@ -122,7 +122,7 @@ func (c *corpus) measureUpdates(b *testing.B, x *Index, f files, dir string) {
 		}
 		word := fmt.Sprintf("unheardof%d", i)
 		before, began := cpu(), time.Now()
-		x.fresh(context.Background())
+		x.fresh(context.Background(), forever)
 		times = append(times, time.Since(began))
 		used += cpu() - before
 		if r := search(b, x, f, word); r.Total != 1 {

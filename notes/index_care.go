@@ -96,6 +96,7 @@ func (x *Index) build(ctx context.Context, tell func(Progress)) error {
 	}
 	x.store = db
 	todo, err := x.compare(ctx)
+	x.looked = err == nil
 	if err != nil || len(todo) == 0 {
 		x.stale = err != nil
 		return err

@@ -1,6 +1,7 @@
 package notes
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -38,7 +39,7 @@ func (x *Index) sweep(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	x.stale = x.leftOut.IsUnsure()
+	x.stale, x.looked = x.leftOut.IsUnsure(), true
 	x.swept.Store(time.Now().UnixNano())
 	clear(x.dirty)
 	for _, p := range todo {
@@ -97,35 +98,51 @@ func sortPaths(files []contract.Path) {
 // compare returns the notes whose state the database does not know, and those that are gone. What it can't look into is
 // as good as gone, and is told of with each search; what may be there at the next look is not given up.
 func (x *Index) compare(ctx context.Context) ([]contract.Path, error) {
-	known, err := x.store.states(ctx)
-	if err != nil {
-		return nil, err
-	}
+	var known map[string]int64
+	var failed error
+	var reading sync.WaitGroup
+	reading.Go(func() { known, failed = x.store.states(ctx) })
 	var mu sync.Mutex
-	var todo []contract.Path
+	var there []atState
 	left, err := x.vault.Notes(ctx, func(c Candidate) error {
 		mu.Lock()
 		defer mu.Unlock()
-		state, ok := known[c.Path.String()]
-		if !ok || state == 0 || state != c.State {
-			todo = append(todo, c.Path)
-		}
-		delete(known, c.Path.String())
+		there = append(there, atState{c.Path, c.State})
 		return ctx.Err()
 	})
-	if err != nil {
+	reading.Wait()
+	if err = cmp.Or(failed, err); err != nil {
 		return nil, err
 	}
 	x.leftOut = left
-	if left.IsUnsure() {
-		return todo, nil
+	return differing(there, known, left.IsUnsure()), nil
+}
+
+// atState is a note and the state it is in.
+type atState struct {
+	path  contract.Path
+	state int64
+}
+
+// differing returns the notes that are not in the state that is known, and those known that are not there.
+func differing(there []atState, known map[string]int64, unsure bool) []contract.Path {
+	var todo []contract.Path
+	for _, n := range there {
+		name := n.path.String()
+		if state, ok := known[name]; !ok || state == 0 || state != n.state {
+			todo = append(todo, n.path)
+		}
+		delete(known, name)
+	}
+	if unsure {
+		return todo
 	}
 	for name := range known {
 		if p, err := contract.ParsePath(name); err == nil {
 			todo = append(todo, p)
 		}
 	}
-	return todo, nil
+	return todo
 }
 
 // start begins an index in the background, unless that can't be.

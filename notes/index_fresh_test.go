@@ -91,7 +91,7 @@ func TestIndexOfAnEarlierProcess(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "notes.db")
 		first := indexOf(t, v, IndexOptions{File: file})
 		wantFound(t, first, v, "apple", "a.md")
-		second := NewIndex(IndexOptions{File: file, Vault: v, Log: slog.New(slog.NewTextHandler(faithful{t}, nil))})
+		second := patient(IndexOptions{File: file, Vault: v, Log: slog.New(slog.NewTextHandler(faithful{t}, nil))})
 		defer second.Close()
 		wantFound(t, second, v, "berry", "b.md")
 		d.write(t, "a.md", "berry\n")
@@ -101,7 +101,7 @@ func TestIndexOfAnEarlierProcess(t *testing.T) {
 			t.Fatal(err)
 		}
 		d.write(t, "c.md", "berry\n")
-		third := NewIndex(IndexOptions{File: file, Vault: v, Log: slog.New(slog.NewTextHandler(faithful{t}, nil))})
+		third := patient(IndexOptions{File: file, Vault: v, Log: slog.New(slog.NewTextHandler(faithful{t}, nil))})
 		defer third.Close()
 		wantFound(t, third, v, "berry", "a.md", "b.md", "c.md")
 	})
@@ -173,7 +173,7 @@ func TestIndexIsBegunAndMended(t *testing.T) {
 	f := openFiles(t, d.root)
 	file := filepath.Join(t.TempDir(), "notes.db")
 	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
-	x := NewIndex(IndexOptions{File: file, Vault: f, Log: quiet})
+	x := patient(IndexOptions{File: file, Vault: f, Log: quiet})
 	defer x.Close()
 	ready := func() {
 		t.Helper()
@@ -230,7 +230,7 @@ func TestIndexWithoutAPlace(t *testing.T) {
 	if err := os.WriteFile(blocked, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	x := NewIndex(IndexOptions{File: filepath.Join(blocked, "notes.db"), Vault: watchless{d}})
+	x := patient(IndexOptions{File: filepath.Join(blocked, "notes.db"), Vault: watchless{d}})
 	defer x.Close()
 	for i := range 3 {
 		q, _ := ParseQuery("apple")
@@ -268,7 +268,7 @@ func TestManyIndexOneVault(t *testing.T) {
 	var all []*Index
 	var work sync.WaitGroup
 	for i := range 6 {
-		x := NewIndex(IndexOptions{File: file, Vault: watchless{d}, Log: slog.New(slog.NewTextHandler(faithful{t}, nil))})
+		x := patient(IndexOptions{File: file, Vault: watchless{d}, Log: slog.New(slog.NewTextHandler(faithful{t}, nil))})
 		defer x.Close()
 		all = append(all, x)
 		work.Go(func() {

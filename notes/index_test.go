@@ -45,6 +45,13 @@ func stateOf(file string) int64 {
 	return int64(h.Sum64() | 1)
 }
 
+// patient is NewIndex for tests of what is found: the first search waits until the index is as the disk.
+func patient(o IndexOptions) *Index {
+	x := NewIndex(o)
+	x.grace = forever
+	return x
+}
+
 // indexOf returns an index of the directory that is up to date.
 func indexOf(t testing.TB, v Vault, o IndexOptions) *Index {
 	t.Helper()
@@ -55,7 +62,7 @@ func indexOf(t testing.TB, v Vault, o IndexOptions) *Index {
 	if o.Log == nil {
 		o.Log = slog.New(slog.NewTextHandler(faithful{t}, nil))
 	}
-	x := NewIndex(o)
+	x := patient(o)
 	t.Cleanup(func() {
 		if err := x.Close(); err != nil {
 			t.Error(err)

@@ -48,7 +48,7 @@ func (v speaking) Some(ctx context.Context, files []contract.Path, visit func(Ca
 // finds, until its input ends.
 func indexAsChild(file, dir string) int {
 	d := disk{dir}
-	x := NewIndex(IndexOptions{File: file, Vault: speaking{watchless{d}}, Log: slog.New(slog.NewTextHandler(os.Stderr, nil))})
+	x := patient(IndexOptions{File: file, Vault: speaking{watchless{d}}, Log: slog.New(slog.NewTextHandler(os.Stderr, nil))})
 	defer x.Close()
 	if err := x.Build(context.Background(), func(Progress) {}); err != nil {
 		fmt.Println("fails", err)
@@ -230,7 +230,7 @@ func TestIndexOnAFullDisk(t *testing.T) {
 		}
 		d.write(t, fmt.Sprintf("large%d.md", i), b.String())
 	}
-	x := NewIndex(IndexOptions{File: filepath.Join(small, "notes.db"), Vault: watchless{d}, Log: slog.New(slog.DiscardHandler)})
+	x := patient(IndexOptions{File: filepath.Join(small, "notes.db"), Vault: watchless{d}, Log: slog.New(slog.DiscardHandler)})
 	defer x.Close()
 	for range 3 {
 		q, _ := ParseQuery("common")
@@ -281,7 +281,7 @@ func TestIndexOfAVaultThatIsReplaced(t *testing.T) {
 	d := disk{filepath.Join(base, "vault")}
 	d.write(t, "a.md", "apple\n")
 	f := openFiles(t, d.root)
-	x := NewIndex(IndexOptions{File: filepath.Join(t.TempDir(), "notes.db"), Vault: f, Log: slog.New(slog.DiscardHandler)})
+	x := patient(IndexOptions{File: filepath.Join(t.TempDir(), "notes.db"), Vault: f, Log: slog.New(slog.DiscardHandler)})
 	defer x.Close()
 	if err := x.Build(t.Context(), func(Progress) {}); err != nil {
 		t.Fatal(err)

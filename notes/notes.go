@@ -72,6 +72,9 @@ type Result struct {
 	LeftOut workspace.Skips
 	// Building is set while the notes are being indexed. The result is complete; it took longer to find.
 	Building *Progress
+	// Unsettled is set where the index could not yet be compared with the disk: each match is one, but notes that were
+	// written since the index was used last may be missing, and Total counts the Matches alone.
+	Unsettled bool
 }
 
 // Progress is how far an [Index] is in reading the notes that it does not know.

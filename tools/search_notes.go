@@ -77,6 +77,10 @@ func runSearchNotes(ctx context.Context, r Reader, in searchNotesIn) (searchNote
 		out.Warn(envelope.Warning{Code: envelope.IndexBuilding, Message: fmt.Sprintf(
 			"All notes were searched, one by one. The index that makes this fast is being built: %d of %d notes are done.", b.Done, max(b.Total, result.Total))})
 	}
+	if result.Unsettled {
+		out.Warn(envelope.Warning{Code: envelope.IndexBuilding, Message: "The server has just started and is still comparing its index with the files. " +
+			"The notes shown do match; others that were written since its last run may be missing, and total counts only those shown. Ask again in a second for all."})
+	}
 	return out, nil
 }
 
