@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,6 +26,7 @@ type installation struct {
 	options
 	request client.Request
 	command string // what the client is to start; "" for this program
+	inFile  bool   // the token itself goes into the file
 	print   bool
 	dryRun  bool
 }
@@ -44,7 +47,14 @@ Clients: ` + clientNames() + `
   writ install claude-desktop ~/notes                      the person's own configuration, read-only
   writ install cursor --scope project --write 'docs/**' .  that of the project in this directory
   writ install codex --print ~/notes                       only show the entry
-  writ install zed --uninstall                             take it out again`,
+  writ install zed --uninstall                             take it out again
+  writ install cursor --url https://h/mcp --token-env WRIT_TOKEN
+
+With --token-env the entry names the environment variable in which the client finds the token, and the token is nowhere in
+the file. For clients that can't do that, --token-in-file writes the token itself, into the person's own configuration
+only, which is made readable by its owner alone.
+
+Exit status: 0 done or nothing to do, 1 refused or failed and the file is as it was, 2 a mistake in the command line.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			i.request.Client = args[0]
@@ -57,6 +67,8 @@ Clients: ` + clientNames() + `
 	f.StringVar(&i.request.Name, "name", "writ", "name of the entry, for more than one")
 	f.StringVar((*string)(&i.request.Scope), "scope", "user", "whose configuration: user, or project for the one in this directory")
 	f.StringVar(&i.request.Server.URL, "url", "", "address of a server that runs, such as http://127.0.0.1:7411/mcp, instead of one to start")
+	f.StringVar(&i.request.Server.TokenEnv, "token-env", "", "environment variable with the token that --url wants")
+	f.BoolVar(&i.inFile, "token-in-file", false, "write the token that --token-env holds now into the file itself")
 	f.StringVar(&i.command, "command", "", "program that the client starts; this one if absent")
 	f.BoolVar(&i.request.Remove, "uninstall", false, "take the entry out")
 	f.BoolVar(&i.request.Force, "force", false, "replace another entry of that name")
@@ -86,10 +98,13 @@ func (i *installation) run(cmd *cobra.Command, directories []string) error {
 		return err
 	}
 	out := cmd.OutOrStdout()
+	if token := i.request.Server.Token; token != "" {
+		out = hiding{out, token, "[the value of " + i.request.Server.TokenEnv + "]"}
+	}
 	if i.print {
 		p, err := m.Outline(i.request)
 		if err != nil {
-			return err
+			return explainInstall(err)
 		}
 		return printOutline(out, p)
 	}
@@ -140,7 +155,10 @@ func (i *installation) setServer(m *client.Machine, directories []string) error 
 		if len(directories) > 0 {
 			return errors.New("directories belong to a server that the client starts; leave them out here")
 		}
-		return nil
+		return i.setToken()
+	}
+	if i.request.Server.TokenEnv != "" || i.inFile {
+		return errors.New("a token is for a server at an address: name it with --url")
 	}
 	if len(directories) == 0 && i.policyFile == "" {
 		if i.request.Scope != client.Project {
@@ -166,6 +184,40 @@ func (i *installation) setServer(m *client.Machine, directories []string) error 
 	i.request.Server.Command = program
 	i.request.Server.Args = i.serveArguments(func(name string) string { return m.Place(i.request, name) }, directories)
 	return nil
+}
+
+// setToken takes the token itself, where it is to be written, and warns of a way on which others can read it.
+func (i *installation) setToken() error {
+	server := &i.request.Server
+	switch {
+	case i.inFile && server.TokenEnv == "":
+		return errors.New("--token-in-file wants --token-env, the environment variable that holds the token")
+	case i.request.Remove || server.TokenEnv == "":
+		return nil
+	case i.inFile:
+		if server.Token = os.Getenv(server.TokenEnv); server.Token == "" {
+			return fmt.Errorf("the environment variable %s is empty here; set it to the token first", server.TokenEnv)
+		}
+	}
+	if u, err := url.Parse(server.URL); err == nil && u.Scheme == "http" && !isLoopback(u.Hostname()) {
+		fmt.Fprintln(os.Stderr, "writ: over http: the token can be read by everybody on the way to", u.Hostname()+"; use https: if the server has it")
+	}
+	return nil
+}
+
+// hiding is a writer that tells the name of a secret instead of it. Each text is written whole.
+type hiding struct {
+	out          io.Writer
+	secret, name string
+}
+
+func (h hiding) Write(text []byte) (int, error) {
+	_, err := h.out.Write(bytes.ReplaceAll(text, []byte(h.secret), []byte(h.name)))
+	return len(text), err
+}
+
+func isLoopback(host string) bool {
+	return host == "localhost" || host == "::1" || strings.HasPrefix(host, "127.")
 }
 
 // serveArguments are those of serve that stand for the flags and directories here.
@@ -235,6 +287,8 @@ func explainInstall(err error) error {
 	switch {
 	case errors.Is(err, client.ErrDiffers):
 		fmt.Fprintln(os.Stderr, "Replace it with --force, or choose another name with --name.")
+	case errors.Is(err, client.ErrNoReference):
+		fmt.Fprintln(os.Stderr, "Write the token itself with --token-in-file; the file is then readable by its owner alone.")
 	case errors.Is(err, client.ErrForm), errors.Is(err, client.ErrUnreadable):
 		fmt.Fprintln(os.Stderr, "Print the entry with --print, and paste it yourself.")
 	case errors.Is(err, client.ErrChanged):

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -66,6 +68,10 @@ func TestInstallFindsMistakes(t *testing.T) {
 		{[]string{"cursor", "--scope", "world", root}, 2, `--scope`},
 		{[]string{"windsurf", "--scope", "project"}, 1, `no configuration of the scope`},
 		{[]string{"cursor", "--url", "http://h/mcp", root}, 2, `directories belong`},
+		{[]string{"cursor", "--token-env", "T", root}, 2, `--url`},
+		{[]string{"cursor", "--url", "http://h/mcp", "--token-in-file"}, 2, `--token-env`},
+		{[]string{"cursor", "--url", "http://h/mcp", "--token-env", "NO_SUCH_VARIABLE", "--token-in-file"}, 2, `NO_SUCH_VARIABLE is empty`},
+		{[]string{"zed", "--url", "https://h/mcp", "--token-env", "T"}, 1, `(?s)can't read a token.*--token-in-file`},
 		{nil, 2, `arg`},
 	} {
 		args := c.args
@@ -91,5 +97,40 @@ func TestInstallOfAPassingBuild(t *testing.T) {
 	_, install := installer(t)
 	if got := install("cursor", vault(t)); got.status != 2 || !strings.Contains(got.stderr, "go install") {
 		t.Errorf("%+v", got)
+	}
+}
+
+// A token that is written into a file is shown to nobody, on the way there neither.
+func TestInstallOfAToken(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	install := func(args ...string) ran {
+		command := program(t, append([]string{"install", "zed", "--url", "http://far.example/mcp", "--token-env", "WRIT_TOKEN", "--token-in-file"}, args...)...)
+		command.Env = append(command.Env, "HOME="+home, "USERPROFILE="+home, "APPDATA="+home, "XDG_CONFIG_HOME=", "WRIT_TOKEN=s3cret")
+		return finish(t, command, "")
+	}
+	for _, args := range [][]string{{"--print"}, {"--dry-run"}, {}, {"--dry-run"}} {
+		got := install(args...)
+		if got.status != 0 || strings.Contains(got.stdout+got.stderr, "s3cret") || !strings.Contains(got.stderr, "https:") {
+			t.Errorf("%v: %+v", args, got)
+		}
+		if len(args) > 0 && args[0] == "--print" && !strings.Contains(got.stdout, "Bearer [the value of WRIT_TOKEN]") {
+			t.Errorf("%+v", got)
+		}
+	}
+	var files []string
+	filepath.WalkDir(home, func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			files = append(files, name)
+		}
+		return err
+	})
+	if len(files) != 1 {
+		t.Fatalf("%v", files)
+	}
+	data, err := os.ReadFile(files[0])
+	info, statErr := os.Stat(files[0])
+	if err != nil || statErr != nil || !strings.Contains(string(data), "Bearer s3cret") || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+		t.Errorf("%s, %v, %v", data, info, err)
 	}
 }

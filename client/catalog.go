@@ -15,6 +15,9 @@ type product struct {
 	file func(m *Machine, scope Scope) string
 	// entry is what the client wants to be told of a server.
 	entry func(s Server, name string) object
+	// reference is how the client writes the value of an environment variable in a header; "" where it can't, or where
+	// its versions differ in that.
+	reference string
 	// workspace stands for the project's directory in a project's file.
 	workspace string
 	// native is the client's own command that adds the entry; nil where it has none that is known.
@@ -68,9 +71,18 @@ func plainEntry(kind, address string, more ...field) func(Server, string) object
 			if kind != "" {
 				o = append(object{{"type", kind}}, o...)
 			}
+			o = append(o, s.headers("headers")...)
 		}
 		return append(o, more...)
 	}
+}
+
+// headers is a field with the headers that the server wants; none where it wants none.
+func (s Server) headers(key string) object {
+	if s.authorization == "" {
+		return nil
+	}
+	return object{{key, object{{"Authorization", s.authorization}}}}
 }
 
 // typedEntry names the transport of both kinds.
@@ -88,7 +100,7 @@ func typedEntry(more ...field) func(Server, string) object {
 // products are sorted by name.
 var products = []product{
 	{
-		name: "claude-code", title: "Claude Code", syntax: jsonc{}, section: "mcpServers", entry: typedEntry(), workspace: ".",
+		name: "claude-code", reference: "${%s}", title: "Claude Code", syntax: jsonc{}, section: "mcpServers", entry: typedEntry(), workspace: ".",
 		file: in(func(m *Machine) string {
 			if dir := m.Env("CLAUDE_CONFIG_DIR"); dir != "" {
 				return path.Join(dir, ".claude.json")
@@ -113,11 +125,15 @@ var products = []product{
 		}, ""),
 	},
 	{
-		name: "codex", title: "Codex", syntax: tomlText{}, section: "mcp_servers", entry: plainEntry("", "url"), workspace: ".",
+		name: "codex", reference: "%s", title: "Codex", syntax: tomlText{}, section: "mcp_servers", entry: codexEntry, workspace: ".",
 		file: in(func(m *Machine) string { return path.Join(m.config("CODEX_HOME", ".codex"), "config.toml") }, ".codex/config.toml"),
 		native: func(r *Request, _ object) []string {
 			if r.Server.URL != "" {
-				return []string{"codex", "mcp", "add", r.Name, "--url", r.Server.URL}
+				command := []string{"codex", "mcp", "add", r.Name, "--url", r.Server.URL}
+				if r.Server.TokenEnv != "" {
+					command = append(command, "--bearer-token-env-var", r.Server.TokenEnv)
+				}
+				return command
 			}
 			return append([]string{"codex", "mcp", "add", r.Name, "--", r.Server.Command}, r.Server.Args...)
 		},
@@ -129,15 +145,15 @@ var products = []product{
 		file:  in(func(m *Machine) string { return path.Join(m.config("COPILOT_HOME", ".copilot"), "mcp-config.json") }, ""),
 	},
 	{
-		name: "cursor", title: "Cursor", syntax: jsonc{}, section: "mcpServers", entry: plainEntry("", "url"), workspace: "${workspaceFolder}",
+		name: "cursor", reference: "${env:%s}", title: "Cursor", syntax: jsonc{}, section: "mcpServers", entry: plainEntry("", "url"), workspace: "${workspaceFolder}",
 		file: in(underHome(".cursor/mcp.json"), ".cursor/mcp.json"),
 	},
 	{
-		name: "gemini", title: "Gemini CLI", syntax: jsonc{}, section: "mcpServers", entry: plainEntry("http", "url"), workspace: ".",
+		name: "gemini", reference: "${%s}", title: "Gemini CLI", syntax: jsonc{}, section: "mcpServers", entry: plainEntry("http", "url"), workspace: ".",
 		file: in(underHome(".gemini/settings.json"), ".gemini/settings.json"),
 	},
 	{
-		name: "goose", title: "Goose", syntax: yamlText{}, section: "extensions", entry: gooseEntry,
+		name: "goose", reference: "$%s", title: "Goose", syntax: yamlText{}, section: "extensions", entry: gooseEntry,
 		file: in(func(m *Machine) string {
 			if m.OS == "windows" {
 				return path.Join(m.appData(), "Block/goose/config/config.yaml")
@@ -150,11 +166,11 @@ var products = []product{
 		file: in(underHome(".junie/mcp/mcp.json"), ".junie/mcp/mcp.json"),
 	},
 	{
-		name: "kiro", title: "Kiro", syntax: jsonc{}, section: "mcpServers", entry: plainEntry("", "url"), workspace: ".",
+		name: "kiro", reference: "${%s}", title: "Kiro", syntax: jsonc{}, section: "mcpServers", entry: plainEntry("", "url"), workspace: ".",
 		file: in(underHome(".kiro/settings/mcp.json"), ".kiro/settings/mcp.json"),
 	},
 	{
-		name: "opencode", title: "OpenCode", syntax: jsonc{}, section: "mcp", entry: openCodeEntry, workspace: ".",
+		name: "opencode", reference: "{env:%s}", title: "OpenCode", syntax: jsonc{}, section: "mcp", entry: openCodeEntry, workspace: ".",
 		file: openCodeFile,
 	},
 	{
@@ -169,7 +185,7 @@ var products = []product{
 		},
 	},
 	{
-		name: "windsurf", title: "Windsurf", syntax: jsonc{}, section: "mcpServers", entry: plainEntry("", "serverUrl"),
+		name: "windsurf", reference: "${env:%s}", title: "Windsurf", syntax: jsonc{}, section: "mcpServers", entry: plainEntry("", "serverUrl"),
 		file: in(underHome(".codeium/windsurf/mcp_config.json"), ""),
 	},
 	{
@@ -231,9 +247,26 @@ func openCodeFile(m *Machine, scope Scope) string {
 	return path.Join(dir, "opencode.json")
 }
 
+// codexEntry has a field of its own for the variable with the token.
+func codexEntry(s Server, _ string) object {
+	switch {
+	case s.URL == "":
+		return object{{"command", s.Command}, {"args", s.Args}}
+	case s.Token != "":
+		return append(object{{"url", s.URL}}, s.headers("http_headers")...)
+	case s.TokenEnv != "":
+		return object{{"url", s.URL}, {"bearer_token_env_var", s.TokenEnv}}
+	}
+	return object{{"url", s.URL}}
+}
+
 func openCodeEntry(s Server, _ string) object {
 	if s.URL != "" {
-		return object{{"type", "remote"}, {"url", s.URL}, {"enabled", true}}
+		o := append(object{{"type", "remote"}, {"url", s.URL}}, s.headers("headers")...)
+		if s.authorization != "" {
+			o = append(o, field{"oauth", false}) // it would look for a login else, and leave the header out
+		}
+		return append(o, field{"enabled", true})
 	}
 	return object{{"type", "local"}, {"command", append([]string{s.Command}, s.Args...)}, {"enabled", true}}
 }
@@ -241,7 +274,10 @@ func openCodeEntry(s Server, _ string) object {
 func gooseEntry(s Server, name string) object {
 	o := object{{"name", name}, {"description", "File and note tools with a contract"}}
 	if s.URL != "" {
-		o = append(o, object{{"type", "streamable_http"}, {"uri", s.URL}}...)
+		o = append(append(o, object{{"type", "streamable_http"}, {"uri", s.URL}}...), s.headers("headers")...)
+		if s.Token == "" && s.TokenEnv != "" {
+			o = append(o, field{"env_keys", []string{s.TokenEnv}})
+		}
 	} else {
 		o = append(o, object{{"type", "stdio"}, {"cmd", s.Command}, {"args", s.Args}}...)
 	}

@@ -31,6 +31,8 @@ var (
 	ErrForm = errors.New("it is written in a form that writ does not edit")
 	// ErrUnreadable: the file is not what its client would take.
 	ErrUnreadable = errors.New("it can't be read, and was not touched")
+	// ErrNoReference: the client does not read tokens from its environment.
+	ErrNoReference = errors.New("it can't read a token from the environment")
 	// ErrChanged: another program wrote the file at the same moment.
 	ErrChanged = errors.New("another program changed it just now")
 )
@@ -63,6 +65,13 @@ type Server struct {
 	Command string
 	Args    []string
 	URL     string // "" for a program
+	// TokenEnv is the environment variable with the token that the address wants; "" for none. Clients that can are told
+	// its name, and read it when they connect.
+	TokenEnv string
+	// Token is the token itself, for a client that can't read one from its environment; "" otherwise.
+	Token string
+
+	authorization string // the header's value, as the client's file has it; "" for none
 }
 
 // Request is what is to be done to one client's configuration.
@@ -88,6 +97,35 @@ func (r *Request) check() error {
 		if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
 			return fmt.Errorf("%q is no text that a configuration file can hold", text)
 		}
+	}
+	switch s := r.Server; {
+	case s.TokenEnv != "" && !variableForm.MatchString(s.TokenEnv):
+		return fmt.Errorf("%q is no name of an environment variable", s.TokenEnv)
+	case s.Token != "" && !tokenForm.MatchString(s.Token):
+		return errors.New("the token has characters that no token has")
+	case s.Token != "" && r.Scope == Project:
+		return errors.New("a project's configuration is for all who work in it, so no token is written there")
+	}
+	return nil
+}
+
+var (
+	variableForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	tokenForm    = regexp.MustCompile(`^[A-Za-z0-9._~+/-]+=*$`) // RFC 6750
+)
+
+// authorize sets the value of the header by which the client is let in: a reference to the variable in the client's
+// words, else the token itself.
+func (r *Request) authorize(p *product) error {
+	s := &r.Server
+	switch {
+	case s.Token != "":
+		s.authorization = "Bearer " + s.Token
+	case s.TokenEnv == "":
+	case p.reference == "":
+		return fmt.Errorf("%s: %w", p.title, ErrNoReference)
+	default:
+		s.authorization = "Bearer " + fmt.Sprintf(p.reference, s.TokenEnv)
 	}
 	return nil
 }

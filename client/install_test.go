@@ -120,6 +120,11 @@ func goldenInstallation(t *testing.T, p *product) []byte {
 		add(system, system, User, serverOn(system), mine)
 	}
 	add("linux, by HTTP", "linux", User, Server{URL: "http://127.0.0.1:7411/mcp"}, mine)
+	remote := Server{URL: "https://writ.example/mcp", TokenEnv: "WRIT_TOKEN"}
+	if p.reference == "" {
+		remote.Token = "the-token"
+	}
+	add("linux, by HTTP with a token", "linux", User, remote, mine)
 	place := machine("linux").Place(Request{Client: p.name, Scope: Project}, "docs")
 	add("linux, the project's", "linux", Project, Server{Command: "writ", Args: []string{"serve", place}}, mine)
 	add("linux, with no file before", "linux", User, serverOn("linux"), "")
@@ -144,7 +149,11 @@ func installed(t *testing.T, m *Machine, r Request, existing string) (string, []
 		t.Fatal(err)
 	}
 	info, err := m.FS.Stat(p.File)
-	if want := fs.FileMode(0o640); err != nil || existing != "" && info.Mode().Perm() != want {
+	want := fs.FileMode(0o640)
+	if r.Server.Token != "" {
+		want = 0o600
+	}
+	if err != nil || existing != "" && info.Mode().Perm() != want {
 		t.Errorf("the mode is %v, %v", info.Mode(), err)
 	}
 	if again := carry(t, m, r); again.Change != Nothing {
@@ -190,5 +199,35 @@ func put(t *testing.T, files afero.Fs, name, text string, mode fs.FileMode) {
 	}
 	if err := files.Chmod(name, mode); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A token is written nowhere unless it was asked for, and never where others can read it.
+func TestTokens(t *testing.T) {
+	for _, p := range products {
+		m := machine("linux")
+		r := Request{Client: p.name, Name: "writ", Scope: User, Server: Server{URL: "https://h/mcp", TokenEnv: "WRIT_TOKEN"}}
+		plan, err := m.Plan(r)
+		switch {
+		case p.name == "claude-desktop":
+			continue
+		case p.reference == "" && !errors.Is(err, ErrNoReference):
+			t.Errorf("%s: %v", p.name, err)
+		case p.reference != "" && (err != nil || !strings.Contains(string(plan.After), "WRIT_TOKEN")):
+			t.Errorf("%s: %v", p.name, err)
+		}
+		r.Server.Token = "s3cret"
+		if plan, err = m.Plan(r); err != nil || !strings.Contains(string(plan.After), "Bearer s3cret") || plan.Mode != 0o600 {
+			t.Errorf("%s: %+v, %v", p.name, plan, err)
+		}
+		r.Scope = Project
+		if _, err := m.Plan(r); err == nil {
+			t.Errorf("%s: a token goes into a project", p.name)
+		}
+	}
+	for _, wrong := range []Server{{URL: "https://h", TokenEnv: "A-B"}, {URL: "https://h", TokenEnv: "A", Token: "a b"}, {URL: "https://h", TokenEnv: "A", Token: "a\nb"}} {
+		if _, err := machine("linux").Plan(Request{Client: "cursor", Name: "writ", Scope: User, Server: wrong}); err == nil {
+			t.Errorf("%+v was taken", wrong)
+		}
 	}
 }

@@ -62,6 +62,10 @@ func (m *Machine) Outline(r Request) (*Plan, error) {
 	if r.Scope == Project {
 		p.Mode = 0o644
 	}
+	if err := p.request.authorize(product); err != nil {
+		return nil, err
+	}
+	r = p.request
 	if p.entry = product.entry(r.Server, r.Name); p.entry == nil {
 		return nil, fmt.Errorf("%s starts its servers itself and reaches none by HTTP", product.title)
 	}
@@ -170,7 +174,9 @@ func (p *Plan) read(m *Machine) error {
 	if !info.Mode().IsRegular() || info.Size() > maxConfiguration {
 		return fmt.Errorf("%s: %w", p.File, ErrUnreadable)
 	}
-	p.Mode = info.Mode().Perm()
+	if p.request.Server.Token == "" { // a file with a token in it is its owner's alone
+		p.Mode = info.Mode().Perm()
+	}
 	p.Before, err = afero.ReadFile(m.FS, p.Target)
 	if p.Before == nil {
 		p.Before = []byte{}
