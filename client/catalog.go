@@ -264,7 +264,7 @@ func openCodeEntry(s Server, _ string) object {
 	if s.URL != "" {
 		o := append(object{{"type", "remote"}, {"url", s.URL}}, s.headers("headers")...)
 		if s.authorization != "" {
-			o = append(o, field{"oauth", false}) // it would look for a login else, and leave the header out
+			o = append(o, field{"oauth", false}) // a refused token is told as such, and no login is looked for
 		}
 		return append(o, field{"enabled", true})
 	}

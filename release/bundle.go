@@ -119,7 +119,7 @@ type made struct {
 }
 
 // bundle packs the bundles. That for macOS is made only where both of its programs are.
-func (o *order) bundle(builds []*build, texts []entry) ([]made, error) {
+func (o *order) bundle(builds []*build, texts func(...*build) []entry) ([]made, error) {
 	var list []made
 	var mac []*build
 	for _, b := range builds {
@@ -127,7 +127,7 @@ func (o *order) bundle(builds []*build, texts []entry) ([]made, error) {
 			mac = append(mac, b)
 			continue
 		}
-		m, err := o.pack(b, b.binary, b.system+"-"+b.processor, texts)
+		m, err := o.pack(b, b.binary, b.system+"-"+b.processor, texts(b))
 		if err != nil {
 			return nil, err
 		}
@@ -140,7 +140,7 @@ func (o *order) bundle(builds []*build, texts []entry) ([]made, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := o.pack(mac[0], program, "macos", texts)
+	m, err := o.pack(mac[0], program, "macos", texts(mac...))
 	return append(list, m), err
 }
 

@@ -67,19 +67,23 @@ func (o *order) carryOut() error {
 	if err != nil {
 		return err
 	}
-	texts, err := o.texts(builds)
+	n, err := noticesOf(builds)
+	if err != nil {
+		return err
+	}
+	guides, err := guides()
 	if err != nil {
 		return err
 	}
 	for _, b := range builds {
-		if err := o.archive(b, texts); err != nil {
+		if err := o.archive(b, n.texts(guides, b)); err != nil {
 			return err
 		}
 		if err := o.write(b.fileName(".cdx.json"), billOf(b)); err != nil {
 			return err
 		}
 	}
-	bundles, err := o.bundle(builds, texts)
+	bundles, err := o.bundle(builds, func(of ...*build) []entry { return n.texts(guides, of...) })
 	if err != nil {
 		return err
 	}

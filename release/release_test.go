@@ -261,6 +261,19 @@ func TestBillOfMaterials(t *testing.T) {
 	}
 }
 
+// An archive is the same whatever was built beside it.
+func TestTextsAreOfOneProgram(t *testing.T) {
+	one := &build{platform: platforms[0], info: infoOf("v1.0.0", "false", "")}
+	two := &build{platform: platforms[1], info: &debug.BuildInfo{Deps: []*debug.Module{{Path: "example.org/c", Version: "v3.0.0"}}}}
+	n := &notices{modules: map[string][]byte{"example.org/a@v2.0.0": []byte("A"), "example.org/b@v1.0.0": []byte("B"), "example.org/c@v3.0.0": []byte("C")}}
+	for want, builds := range map[string][]*build{"AB": {one}, "C": {two}, "ABC": {one, two}} {
+		list := n.texts([]entry{{name: "README.md"}}, builds...)
+		if got := string(list[1].data); len(list) != 2 || !strings.HasSuffix(got, "\n"+want) {
+			t.Errorf("%q, want %s", got, want)
+		}
+	}
+}
+
 // Who gets the program gets the licences of all that is in it.
 func TestNoticesNeedALicence(t *testing.T) {
 	dir := t.TempDir()

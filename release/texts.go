@@ -15,8 +15,8 @@ import (
 	"strings"
 )
 
-// texts are the files that go with every program: how to use it, and the licences of what it is made of.
-func (o *order) texts(builds []*build) ([]entry, error) {
+// guides are the files that go with every program: how to use it, and its own licence.
+func guides() ([]entry, error) {
 	var list []entry
 	for _, pattern := range []string{"LICENSE*", "README.md", "docs/*.md"} {
 		names, err := filepath.Glob(pattern)
@@ -31,8 +31,23 @@ func (o *order) texts(builds []*build) ([]entry, error) {
 			list = append(list, entry{filepath.ToSlash(name), data, 0o644})
 		}
 	}
-	notices, err := noticesOf(builds)
-	return append(list, entry{"THIRD-PARTY-NOTICES.txt", notices, 0o644}), err
+	return list, nil
+}
+
+// notices are the licences of what programs are made of.
+type notices struct {
+	goLicence []byte
+	modules   map[string][]byte // by PATH@VERSION
+}
+
+// texts are what goes with a program that is made of these builds: the guides, and the licences of all that is in it. They
+// hang on nothing else, so that an archive is the same whatever is built beside it.
+func (n *notices) texts(guides []entry, builds ...*build) []entry {
+	b := append([]byte("writ is made of these, each under its own terms.\n"), n.goLicence...)
+	for _, m := range modulesOf(builds) {
+		b = append(b, n.modules[m.Path+"@"+m.Version]...)
+	}
+	return append(slices.Clone(guides), entry{"THIRD-PARTY-NOTICES.txt", b, 0o644})
 }
 
 // modulesOf lists the modules that any of the programs is made of, sorted.
@@ -48,30 +63,34 @@ func modulesOf(builds []*build) []*debug.Module {
 
 var licenceName = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)([.-].*)?$`)
 
-// noticesOf holds the licences of Go and of every module. A module without one can't be given to others, and is an error.
-func noticesOf(builds []*build) ([]byte, error) {
+// noticesOf finds the licences of Go and of every module. A module without one can't be given to others, and is an error.
+func noticesOf(builds []*build) (*notices, error) {
 	root, err := goOutput("env", "GOROOT")
 	if err != nil {
 		return nil, err
 	}
-	b := []byte("writ is made of these, each under its own terms.\n")
-	if b, err = appendLicences(b, "Go "+builds[0].info.GoVersion, strings.TrimSpace(string(root))); err != nil {
+	n := &notices{modules: map[string][]byte{}}
+	if n.goLicence, err = appendLicences(nil, "Go "+builds[0].info.GoVersion, strings.TrimSpace(string(root))); err != nil {
 		return nil, err
 	}
+	wanted := []string{"mod", "download", "-json"}
 	for _, m := range modulesOf(builds) {
-		listed, err := goOutput("mod", "download", "-json", m.Path+"@"+m.Version)
-		if err != nil {
+		wanted = append(wanted, m.Path+"@"+m.Version)
+	}
+	listed, err := goOutput(wanted...)
+	if err != nil {
+		return nil, err
+	}
+	for places := json.NewDecoder(bytes.NewReader(listed)); places.More(); {
+		var m struct{ Path, Version, Dir string }
+		if err := places.Decode(&m); err != nil {
 			return nil, err
 		}
-		var place struct{ Dir string }
-		if err := json.Unmarshal(listed, &place); err != nil {
-			return nil, err
-		}
-		if b, err = appendLicences(b, m.Path+" "+m.Version, place.Dir); err != nil {
+		if n.modules[m.Path+"@"+m.Version], err = appendLicences(nil, m.Path+" "+m.Version, m.Dir); err != nil {
 			return nil, err
 		}
 	}
-	return b, nil
+	return n, nil
 }
 
 func appendLicences(b []byte, title, dir string) ([]byte, error) {
