@@ -17,6 +17,20 @@ func (g Glob) Alternatives() [][]GlobSegment {
 	return alternatives
 }
 
+// String returns the segment as it stands in a pattern.
+func (g *GlobSegment) String() string {
+	switch g.s.kind {
+	case globLiteral:
+		return EscapeGlob(g.s.text)
+	case globEnding:
+		return "*" + EscapeGlob(g.s.text)
+	case globWildcards:
+		return g.s.text
+	default:
+		return "**"
+	}
+}
+
 // Match tells whether the segment matches name. '**' matches every name.
 func (g *GlobSegment) Match(name string) bool { return g.s.match(name) }
 

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -18,6 +19,8 @@ func Compile(c Config) (*Policy, error) {
 		limits:     c.Limits.filled(),
 		redact:     c.Redact,
 		audit:      c.Audit,
+		callers:    slices.Clone(c.Callers),
+		oauth:      c.OAuth,
 	}, file: c.File}
 	b.checkRoots()
 	b.protectFile()
@@ -30,6 +33,10 @@ func Compile(c Config) (*Policy, error) {
 	}
 	b.p.settle()
 	b.p.refusals = b.p.newRefusals()
+	b.addCallers()
+	if len(b.mistakes) > 0 {
+		return nil, b.mistakes
+	}
 	return b.p, nil
 }
 
@@ -151,6 +158,29 @@ func (b *builder) addChecks(checks []Check) {
 			b.p.checks = append(b.p.checks, Check{c.Glob, slices.Clone(c.Command)})
 			b.p.checked = append(b.p.checked, g)
 		}
+	}
+}
+
+// addCallers comes last: what a caller may do is the finished policy, narrowed.
+func (b *builder) addCallers() {
+	p := b.p
+	faults := callerFaults(p.callers)
+	for i, c := range p.callers {
+		if fault := cmp.Or(c.fault(), faults[i]); fault != "" {
+			b.fault("%s", fault)
+		}
+	}
+	if fault := subjectFault(p.callers, p.oauth); fault != "" {
+		b.fault("%s", fault)
+	}
+	if p.oauth != nil {
+		if fault := p.oauth.fault(); fault != "" {
+			b.fault("%s", fault)
+		}
+	}
+	p.narrowed = make(map[string]*Policy, len(p.callers))
+	for _, c := range p.callers {
+		p.narrowed[c.Name] = b.narrow(c)
 	}
 }
 

@@ -13,7 +13,9 @@ type Config struct {
 	Encodings []Encoding // in the file's order: the first that matches decides
 	Audit     Audit
 	Checks    []Check // in the file's order
-	Redact    bool    // replace secrets in text on its way out
+	Callers   []Caller
+	OAuth     *OAuth // nil: no access tokens are good here
+	Redact    bool   // replace secrets in text on its way out
 }
 
 // Root is one directory that the tools may work in.

@@ -17,7 +17,11 @@ func (p *Policy) Fingerprint() string {
 	for i, e := range p.encodings {
 		encodings[i] = [2]string{e.glob.String(), e.name}
 	}
-	told, err := json.Marshal([]any{p.zones.Read, include, p.visibility, encodings, p.redact, p.limits.FileBytes})
+	facts := []any{p.zones.Read, include, p.visibility, encodings, p.redact, p.limits.FileBytes}
+	if p.own != nil { // the zones of two policies may be told as the same globs and differ in what they hide
+		facts = append(facts, p.all, p.own.zones.Read)
+	}
+	told, err := json.Marshal(facts)
 	if err != nil {
 		panic(err) // it is text and numbers
 	}

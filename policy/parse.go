@@ -53,6 +53,7 @@ func Parse(data []byte, name string) (Config, error) {
 }
 
 func (r *reader) policy(n ast.Node, c *Config) {
+	var callers ast.Node
 	r.mapping(n, "the policy", []field{
 		{"roots", func(n ast.Node) { c.Roots = r.roots(n) }},
 		{"scope", func(n ast.Node) { c.Scope = r.scope(n) }},
@@ -66,9 +67,13 @@ func (r *reader) policy(n ast.Node, c *Config) {
 			}
 		}},
 		{"programs", func(n ast.Node) { r.unsupported(n, "programs") }},
-		{"callers", func(n ast.Node) { r.unsupported(n, "callers") }},
+		{"callers", func(n ast.Node) { c.Callers, callers = r.callers(n), n }},
+		{"oauth", func(n ast.Node) { c.OAuth = r.oauth(n) }},
 		{"checks", func(n ast.Node) { c.Checks = r.checks(n) }},
 	})
+	if fault := subjectFault(c.Callers, c.OAuth); fault != "" {
+		r.fault(callers, "%s", fault)
+	}
 }
 
 // unsupported accepts an empty list of what this version can't do. Passing over a full one would leave the operator
@@ -269,29 +274,35 @@ const (
 
 func (r *reader) limits(n ast.Node) Limits {
 	var l Limits
-	count := func(key string, limit *int) field {
-		return field{key, func(n ast.Node) { *limit = int(r.whole(n, "limits."+key, math.MaxInt32)) }}
-	}
-	r.mapping(n, "limits", []field{
+	r.mapping(n, "limits", append(r.perCaller(&l, "limits."), []field{
 		{"file_bytes", func(n ast.Node) { l.FileBytes = r.size(n, "limits.file_bytes", minFileBytes, maxFileBytes) }},
-		{"result_bytes", func(n ast.Node) {
-			l.ResultBytes = int(r.size(n, "limits.result_bytes", minResultBytes, maxResultBytes))
-		}},
 		{"artifact_bytes", func(n ast.Node) {
 			l.ArtifactBytes = r.size(n, "limits.artifact_bytes", minArtifactBytes, maxArtifactBytes)
 		}},
 		{"undo_bytes", func(n ast.Node) { l.UndoBytes = r.size(n, "limits.undo_bytes", minUndoBytes, maxUndoBytes) }},
 		{"undo_days", func(n ast.Node) { l.UndoDays = int(r.whole(n, "limits.undo_days", maxUndoDays)) }},
-		{"call_time", func(n ast.Node) { l.CallTime = r.time(n, "limits.call_time") }},
+		{"memory", func(n ast.Node) { l.Memory = r.size(n, "limits.memory", minMemory, maxMemory) }},
+	}...))
+	return l
+}
+
+// perCaller are the fields of limits that can be set for one caller alone too.
+func (r *reader) perCaller(l *Limits, prefix string) []field {
+	count := func(key string, limit *int) field {
+		return field{key, func(n ast.Node) { *limit = int(r.whole(n, prefix+key, math.MaxInt32)) }}
+	}
+	return []field{
+		{"result_bytes", func(n ast.Node) {
+			l.ResultBytes = int(r.size(n, prefix+"result_bytes", minResultBytes, maxResultBytes))
+		}},
+		{"call_time", func(n ast.Node) { l.CallTime = r.time(n, prefix+"call_time") }},
 		count("calls_per_minute", &l.CallsPerMinute),
 		count("calls_in_flight", &l.CallsInFlight),
-		{"memory", func(n ast.Node) { l.Memory = r.size(n, "limits.memory", minMemory, maxMemory) }},
 		count("page_lines", &l.PageLines),
 		count("page_entries", &l.PageEntries),
 		count("page_matches", &l.PageMatches),
 		count("page_notes", &l.PageNotes),
-	})
-	return l
+	}
 }
 
 func (r *reader) size(n ast.Node, what string, least, most int64) int64 {

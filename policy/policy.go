@@ -73,6 +73,13 @@ type Policy struct {
 	checks     []Check
 	checked    []contract.Glob // of checks
 	refusals   map[envelope.Code]envelope.Error
+
+	callers  []Caller
+	oauth    *OAuth
+	narrowed map[string]*Policy // by caller
+	all      []string           // what may be read by others than the caller that this policy is narrowed to
+	own      *Policy            // that caller's scope; nil: all is open that is open here
+	caller   string             // its name
 }
 
 type encodingGlob struct {
@@ -82,6 +89,14 @@ type encodingGlob struct {
 
 // Decide answers r. It is a pure function of the policy and r, and says nothing of whether something is there.
 func (p *Policy) Decide(r Request) Decision {
+	d := p.decide(r)
+	if p.own != nil {
+		return p.stricter(d, r)
+	}
+	return d
+}
+
+func (p *Policy) decide(r Request) Decision {
 	at := place{path: r.Path.String(), ignored: r.Ignored}
 	switch r.Access {
 	case Look:
@@ -221,10 +236,14 @@ func (p *Policy) Redact() bool { return p.redact }
 func (p *Policy) Audit() Audit { return p.audit }
 
 // CanEverWrite tells whether there is a place that may be written, if only with an approval.
-func (p *Policy) CanEverWrite() bool { return len(p.write)+len(p.ask) > 0 }
+func (p *Policy) CanEverWrite() bool {
+	return len(p.write)+len(p.ask) > 0 && (p.own == nil || p.own.CanEverWrite())
+}
 
 // CanEverAsk tells whether there is a place that may be written with an approval.
-func (p *Policy) CanEverAsk() bool { return len(p.ask) > 0 }
+func (p *Policy) CanEverAsk() bool {
+	return p.CanEverWrite() && (len(p.ask) > 0 || p.own != nil && p.own.CanEverAsk())
+}
 
 // Visibility says which notes are shown.
 func (p *Policy) Visibility() Visibility { return p.visibility }
