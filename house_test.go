@@ -27,10 +27,11 @@ var rooms = map[string][]string{
 	"checks":    {"notes"},
 	"tools":     {"notes", "workspace", "contract", "envelope"},
 	"gate":      {"tools", "checks", "programs", "walls", "notes", "workspace", "policy", "ledger", "contract", "envelope"},
-	"server":    {"gate", "tools", "contract", "envelope"},
+	"callers":   {"policy"},
+	"server":    {"gate", "callers", "tools", "contract", "envelope"},
 	"client":    {"gate", "tools", "contract", "envelope"},
 	"release":   {"tools", "contract", "envelope"},
-	".":         {"client", "server", "gate", "tools", "notes", "workspace", "policy", "ledger", "contract", "envelope", "walls", "programs"},
+	".":         {"client", "server", "callers", "gate", "tools", "notes", "workspace", "policy", "ledger", "contract", "envelope", "walls", "programs"},
 }
 
 // Packages that only some rooms may import, each with its reason.

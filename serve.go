@@ -7,12 +7,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"writ/callers"
 	"writ/server"
 )
 
 func newServe() *cobra.Command {
-	o := &options{}
-	var address string
+	o, web := &options{}, &webOptions{}
 	var open bool
 	cmd := &cobra.Command{
 		Use:   "serve [DIR…]",
@@ -23,7 +23,10 @@ their names: the first segment of a path says which one is meant.
 
   writ serve ~/notes                                   read-only
   writ serve --write 'docs/**' --ask 'src/**' .        docs may be written, src after a person's yes
-  writ serve --policy writ.yaml --http 127.0.0.1:7411  as the policy says, over HTTP`,
+  writ serve --policy writ.yaml --http 127.0.0.1:7411  as the policy says, over HTTP
+  writ serve --http unix:/run/writ/mcp.sock .          over a socket that only this user can reach
+
+Where other machines can connect, the policy must name callers (writ token new), and the line must be TLS.`,
 		RunE: func(cmd *cobra.Command, directories []string) error {
 			h, err := o.open(directories)
 			if err != nil {
@@ -37,24 +40,44 @@ their names: the first segment of a path says which one is meant.
 					h.confine(offline)
 				}
 			}
-			if address != "" {
-				return serveHTTP(cmd.Context(), s, address, confine)
+			if web.address != "" {
+				return serveHTTP(cmd.Context(), h, s, web, confine)
 			}
 			confine(true)
 			return s.Stdio(cmd.Context(), os.Stdin, os.Stdout)
 		},
 	}
 	o.register(cmd)
+	web.register(cmd)
 	cmd.Flags().StringVar(&o.profile, "tools", "core", "which tools to offer: core, all, or names separated by commas")
-	cmd.Flags().StringVar(&address, "http", "", "serve HTTP at this address, such as 127.0.0.1:7411; port 0 chooses one")
 	cmd.Flags().BoolVar(&o.structured, "structured-reads", false, "repeat file text in structuredContent, for programs that want it there")
 	cmd.Flags().BoolVar(&open, "no-landlock", false, "do not have the kernel keep the server to its directories")
 	return cmd
 }
 
+// webOptions are the flags of serving over HTTP.
+type webOptions struct {
+	address           string
+	certificate, key  string
+	behindProxy       bool
+	hosts, webOrigins []string
+}
+
+func (w *webOptions) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&w.address, "http", "", "serve HTTP at this address, such as 127.0.0.1:7411 (port 0 chooses one), or at unix:PATH")
+	f.StringVar(&w.certificate, "tls-cert", "", "file of the certificate chain, PEM")
+	f.StringVar(&w.key, "tls-key", "", "file of the certificate's key, PEM")
+	f.BoolVar(&w.behindProxy, "behind-proxy", false, "a proxy speaks TLS for this server: plain HTTP is taken from other machines")
+	f.StringArrayVar(&w.hosts, "allow-host", nil, "a further name under which clients address this server (repeatable)")
+	f.StringArrayVar(&w.webOrigins, "allow-origin", nil, "a web origin whose pages may use this server, such as https://example.com (repeatable)")
+}
+
 // serveHTTP says where it serves in one line on standard error, and serves until the context ends.
-func serveHTTP(ctx context.Context, s *server.Server, address string, confine func(offline bool)) error {
-	listener, err := s.Listen(address, server.HTTPOptions{})
+func serveHTTP(ctx context.Context, h *house, s *server.Server, web *webOptions, confine func(offline bool)) error {
+	listener, err := s.Listen(web.address, server.HTTPOptions{
+		Callers: callers.New(h.policy), BehindProxy: web.behindProxy, Hosts: web.hosts, Origins: web.webOrigins,
+	})
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,6 @@ import (
 
 	"writ/gate"
 	"writ/ledger"
-	"writ/notes"
 	"writ/policy"
 	"writ/tools"
 	"writ/walls"
@@ -314,7 +313,7 @@ func (o *options) indexFile(rules *policy.Policy, files *workspace.Workspace) st
 	if _, inside := files.Relative(dir); inside {
 		return ""
 	}
-	return filepath.Join(dir, fmt.Sprintf("notes-v%d-%s.db", notes.IndexVersion, rules.Fingerprint()))
+	return filepath.Join(dir, gate.IndexName(rules))
 }
 
 // settle compares with the disk what earlier processes left open, in the background and again now and then until the

@@ -51,13 +51,13 @@ func (g *Gate) alreadyAppliedAll(ctx context.Context, k *call, items *envelope.I
 	if err != nil || !found || first.Batch == "" {
 		return items
 	}
-	inForce, err := g.inForce(ctx, first.Batch)
+	inForce, err := g.inForce(ctx, k, first.Batch)
 	if err != nil {
 		return items
 	}
 	told := &envelope.Items{}
 	for _, f := range items.Failed {
-		if _, ok := errors.AsType[*workspace.Conflict](f.Err); !ok || !inForce[g.resolve(ctx, paths[f.Item])] {
+		if _, ok := errors.AsType[*workspace.Conflict](f.Err); !ok || !inForce[g.resolve(ctx, k, paths[f.Item])] {
 			return items
 		}
 		told.Failed = append(told.Failed, envelope.ItemError{Item: f.Item, Err: alreadyDone(first.RequestID, first.Batch)})
@@ -66,14 +66,14 @@ func (g *Gate) alreadyAppliedAll(ctx context.Context, k *call, items *envelope.I
 }
 
 // inForce returns the places of a batch, none unless all of them are as it left them.
-func (g *Gate) inForce(ctx context.Context, batchID string) (map[string]bool, error) {
+func (g *Gate) inForce(ctx context.Context, k *call, batchID string) (map[string]bool, error) {
 	changes, err := g.ledger.Batch(ctx, batchID)
 	if err != nil {
 		return nil, err
 	}
 	places := map[string]bool{}
 	for _, c := range changes {
-		file, err := g.files.Reader(guard{g.policy}).Load(ctx, c.Path)
+		file, err := g.files.Reader(guard{k.policy}).Load(ctx, c.Path)
 		if err != nil || file.Resolved != c.Path || file.Version != c.After || c.Reverted || c.Outcome != contract.OutcomeDone {
 			return nil, err
 		}

@@ -79,7 +79,7 @@ func (g *Gate) run(ctx context.Context, k *call) (any, error) {
 
 // canAsk tells whether a person could approve what the call wants.
 func (g *Gate) canAsk(k *call) bool {
-	return k.tool.Effect.Writes && g.ledger != nil && g.policy.CanEverAsk()
+	return k.tool.Effect.Writes && g.ledger != nil && k.policy.CanEverAsk()
 }
 
 // comesToAsking tells whether the places that the call names are such as a person must be asked about.
@@ -91,7 +91,7 @@ func (g *Gate) comesToAsking(ctx context.Context, k *call) bool {
 	if places == nil {
 		places = g.placesOf(ctx, k)
 	}
-	files := g.files.Reader(guard{g.policy})
+	files := g.files.Reader(guard{k.policy})
 	return slices.ContainsFunc(places, func(name string) bool {
 		p, err := contract.ParsePath(name)
 		return err == nil && isRequired(files.Judge(workspace.Write, p))
@@ -124,7 +124,7 @@ func (g *Gate) obtain(ctx context.Context, k *call, r *rehearsal) (*grant, error
 	}
 	a, err := g.ledger.OpenApproval(ctx, ledger.Approval{
 		Caller: k.Caller, Client: k.Client, Tool: k.Tool, RequestID: k.id, Fingerprint: k.fingerprint(),
-		Changes: r.changes, Diff: g.diffOf(r),
+		Changes: r.changes, Diff: g.diffOf(k, r),
 	})
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 
 	"writ/contract"
 	"writ/envelope"
+	"writ/policy"
 )
 
 // A model that gets an error likes to send the same call again. The breaker counts how often the very same call of one
@@ -154,7 +155,7 @@ func (g *Gate) stamp(ctx context.Context, k *call) func() string {
 	return func() string {
 		var stamps []string
 		for _, name := range g.namesOf(ctx, k) {
-			stamps = append(stamps, g.stampOf(ctx, name))
+			stamps = append(stamps, g.stampOf(ctx, k.policy, name))
 		}
 		return strings.Join(stamps, "\n")
 	}
@@ -181,12 +182,12 @@ func (g *Gate) namesOf(ctx context.Context, k *call) []string {
 	return names
 }
 
-func (g *Gate) stampOf(ctx context.Context, name string) string {
+func (g *Gate) stampOf(ctx context.Context, p *policy.Policy, name string) string {
 	path, err := contract.ParsePath(name)
 	if err != nil {
 		return ""
 	}
-	info, err := g.files.Reader(guard{g.policy}).Stat(ctx, path)
+	info, err := g.files.Reader(guard{p}).Stat(ctx, path)
 	if err != nil {
 		return string(envelope.CodeOf(err))
 	}

@@ -43,7 +43,7 @@ func newAttempt(callTime time.Duration) *attempt {
 
 // inTime carries the call out and returns its result, or what is known of it shortly after its deadline.
 func (g *Gate) inTime(ctx context.Context, k *call) (any, error) {
-	a := newAttempt(g.policy.Limits().CallTime)
+	a := newAttempt(k.policy.Limits().CallTime)
 	defer a.timer.Stop()
 	own := *k // what is left behind shares nothing with what is answered
 	own.attempt = a

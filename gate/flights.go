@@ -13,8 +13,6 @@ const retryAfterMillis = 1000
 // flights counts the calls of each caller that run at the moment. One that was answered at its deadline runs until the
 // system lets go of it, so a drive that hangs costs a bounded number of threads.
 type flights struct {
-	most int
-
 	mu      sync.Mutex
 	callers map[string]*inFlight
 }
@@ -24,14 +22,14 @@ type inFlight struct {
 	stuck   int
 }
 
-func newFlights(most int) *flights { return &flights{most: most, callers: map[string]*inFlight{}} }
+func newFlights() *flights { return &flights{callers: map[string]*inFlight{}} }
 
-// enter counts a call in, or refuses it.
-func (f *flights) enter(caller string) error {
+// enter counts a call in, or refuses it where so many of the caller's run already.
+func (f *flights) enter(caller string, most int) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	of := f.of(caller)
-	if of.running < f.most {
+	if of.running < most {
 		of.running++
 		return nil
 	}
@@ -82,7 +80,7 @@ func (f *flights) stuck(caller string) int {
 	return f.of(caller).stuck
 }
 
-// of returns the count of a caller. Callers are few: they are named by transport.
+// of returns the count of a caller. Callers are few: the policy names them.
 func (f *flights) of(caller string) *inFlight {
 	if f.callers[caller] == nil {
 		f.callers[caller] = &inFlight{}

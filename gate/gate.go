@@ -25,10 +25,10 @@ import (
 	"writ/workspace"
 )
 
-// Callers are named by the way that they come in, as long as nobody is asked who they are.
+// Callers are named by the policy, or by the way that they come in where nobody is asked who they are.
 const (
 	CallerLocal = "local" // over stdio and from the command line
-	CallerHTTP  = "http"
+	CallerHTTP  = "http"  // where the policy names no callers
 )
 
 // Call is one call as a transport received it.
@@ -68,6 +68,8 @@ type Gate struct {
 	ledger    *ledger.Ledger
 	search    notes.Searcher
 	index     *notes.Index // nil: there is none
+	indexFile string
+	own       ownIndexes
 	tools     map[string]*tools.Tool
 	inner     map[string]*tools.Tool
 	names     []string // of the tools, sorted
@@ -101,8 +103,8 @@ func New(o Options) *Gate {
 		g.log = slog.New(slog.DiscardHandler)
 	}
 	g.recovery.done = make(chan struct{})
-	g.throttle = newThrottle(o.Policy.Limits(), g.clock)
-	g.flights = newFlights(o.Policy.Limits().CallsInFlight)
+	g.throttle = newThrottle(g.clock)
+	g.flights = newFlights()
 	g.breaker = newBreaker(g.clock)
 	g.searchBy(o.Index)
 	for _, t := range o.Tools {
@@ -127,14 +129,11 @@ func touches(t *tools.Tool) bool { return t.Effect.Writes || t.Effect.Prepares }
 
 // searchBy chooses how notes are searched.
 func (g *Gate) searchBy(index string) {
-	visibility, limit := string(g.policy.Visibility()), g.policy.Limits().PageNotes
 	if index == "" {
-		g.search = notes.Scanner{Visibility: visibility, Limit: limit}
+		g.search = notes.Scanner{Visibility: string(g.policy.Visibility()), Limit: g.policy.Limits().PageNotes}
 		return
 	}
-	files := g.files.Reader(guard{g.policy})
-	vault := noteVault{noteSource{g.policy, files, nil}, files.Follow()}
-	g.index = notes.NewIndex(notes.IndexOptions{File: index, Vault: vault, Visibility: visibility, Limit: limit, Log: g.log})
+	g.indexFile, g.index = index, g.newIndex(g.policy, index)
 	g.search = g.index
 }
 
@@ -155,6 +154,7 @@ type call struct {
 	Call
 	id      string
 	tool    *tools.Tool
+	policy  *policy.Policy // as it holds for the caller
 	started time.Time
 	args    contract.Args
 	print   string   // see fingerprint
@@ -174,22 +174,23 @@ func (g *Gate) Serve(ctx context.Context, c Call) envelope.Envelope {
 	return g.carry(ctx, c, g.inner[c.Tool])
 }
 
-// StateOf names the state of what is at a path, so that a change of it can be noticed. Places that may not be read, and
-// those where nothing is, are all in the same state.
-func (g *Gate) StateOf(ctx context.Context, path contract.Path) string {
-	page, err := g.files.Reader(guard{g.policy}).Lines(ctx, path, workspace.LineRange{Limit: 1, MaxBytes: 1})
+// StateOf names the state of what is at a path, so that a change of it can be noticed. Places that the caller may not
+// read, and those where nothing is, are all in the same state.
+func (g *Gate) StateOf(ctx context.Context, caller string, path contract.Path) string {
+	p := g.policyOf(caller)
+	page, err := g.files.Reader(guard{p}).Lines(ctx, path, workspace.LineRange{Limit: 1, MaxBytes: 1})
 	if err == nil {
 		return page.Version.String()
 	}
 	if envelope.CodeOf(err) != envelope.NotText {
 		return ""
 	}
-	return g.stampOf(ctx, path.String())
+	return g.stampOf(ctx, p, path.String())
 }
 
 func (g *Gate) carry(ctx context.Context, c Call, t *tools.Tool) envelope.Envelope {
 	now := g.clock()
-	k := &call{Call: c, id: newRequestID(now), tool: t, started: now}
+	k := &call{Call: c, id: newRequestID(now), tool: t, policy: g.policyOf(c.Caller), started: now}
 	g.awaitRecovery(ctx)
 	out, err := g.walk(ctx, k)
 	if out == nil && k.tool.Effect.Writes {
@@ -211,10 +212,13 @@ func (g *Gate) walk(ctx context.Context, k *call) (out any, err error) {
 	if k.args, err = k.tool.Check(k.Arguments); err != nil {
 		return nil, g.explainPath(err)
 	}
-	if err := g.throttle.admit(k.Caller); err != nil {
+	if err := g.knows(k); err != nil {
 		return nil, err
 	}
-	if err := g.flights.enter(k.Caller); err != nil {
+	if err := g.throttle.admit(k.Caller, k.policy.Limits()); err != nil {
+		return nil, err
+	}
+	if err := g.flights.enter(k.Caller, k.policy.Limits().CallsInFlight); err != nil {
 		return nil, err
 	}
 	return g.inTime(ctx, k)
@@ -261,12 +265,12 @@ func (g *Gate) panicked(k *call) error {
 
 // env is what the tool may use for this call.
 func (g *Gate) env(k *call) tools.Env {
-	guard := guard{g.policy}
+	guard := guard{k.policy}
 	files := g.files.Writer(guard, g.journalOf(k), g.origin(k))
-	found := noteFinder{g.search, noteSource{g.policy, files.Reader, k.Progress}}
+	found := noteFinder{g.searchFor(k.policy), noteSource{k.policy, files.Reader, k.Progress}}
 	mayTell := guard.teller(files.Reader)
 	return tools.Env{
-		Files: files, Limits: limits(g.policy.Limits()), Scope: func() tools.Scope { return g.scope(k.Caller) },
+		Files: files, Limits: limits(k.policy.Limits()), Scope: func() tools.Scope { return g.scope(k.Caller) },
 		Notes: found, Log: changeLog{g.ledger, mayTell},
 		Artifacts: artifacts{g.ledger, files.Reader, found, mayTell, k.Caller, g.policy.Redact(), g.Has("read_artifact"), g.log},
 		Checks:    checker{files.Reader, g.checks, time.Now().Add(allChecksTime)},

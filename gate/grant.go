@@ -80,7 +80,7 @@ func (j approvedJournal) BeginBatch(ctx context.Context, b contract.Batch) (stri
 
 // granted returns the guard and the journal for a call with this grant; nil stands for none.
 func (g *Gate) granted(k *call, grant *grant) (workspace.Guard, workspace.Journal) {
-	plain := guard{g.policy}
+	plain := guard{k.policy}
 	if grant == nil {
 		return plain, g.journalOf(k)
 	}

@@ -13,20 +13,19 @@ import (
 
 // throttle bounds how many calls a caller makes in a minute. A minute's worth may come at once.
 type throttle struct {
-	limits policy.Limits
-	clock  func() time.Time
+	clock func() time.Time
 
 	mu      sync.Mutex
 	callers map[string]*rate.Limiter
 }
 
-func newThrottle(l policy.Limits, clock func() time.Time) *throttle {
-	return &throttle{limits: l, clock: clock, callers: map[string]*rate.Limiter{}}
+func newThrottle(clock func() time.Time) *throttle {
+	return &throttle{clock: clock, callers: map[string]*rate.Limiter{}}
 }
 
-// admit returns nil, or the refusal that tells how long to wait.
-func (t *throttle) admit(caller string) error {
-	limiter, perMinute := t.limiter(caller)
+// admit returns nil, or the refusal that tells how long to wait. l are the caller's limits, which never change.
+func (t *throttle) admit(caller string, l policy.Limits) error {
+	limiter, perMinute := t.limiter(caller, l)
 	if limiter == nil {
 		return nil
 	}
@@ -44,10 +43,10 @@ func (t *throttle) admit(caller string) error {
 	}
 }
 
-// limiter returns the bucket of a caller, nil where it is not bounded. Callers are few: they are named by transport.
-func (t *throttle) limiter(caller string) (*rate.Limiter, int) {
-	l := t.limits
-	if caller == CallerHTTP {
+// limiter returns the bucket of a caller, nil where it is not bounded. Callers are few: the policy
+// names them.
+func (t *throttle) limiter(caller string, l policy.Limits) (*rate.Limiter, int) {
+	if caller != CallerLocal {
 		l = l.OverHTTP()
 	}
 	if l.CallsPerMinute == 0 {

@@ -76,8 +76,8 @@ func questionText(k *call, a ledger.Approval) string {
 }
 
 // diffOf shows what a call would change, for a person. Secrets are kept back in it, and what does not show is made to.
-func (g *Gate) diffOf(r *rehearsal) string {
-	files := g.files.Reader(guard{g.policy})
+func (g *Gate) diffOf(k *call, r *rehearsal) string {
+	files := g.files.Reader(guard{k.policy})
 	var b strings.Builder
 	for _, p := range r.planned {
 		diff := workspace.Visible(diffOf(files, p))

@@ -29,7 +29,7 @@ var errSound = errors.New("a rehearsed change is sound")
 
 func (g *Gate) rehearse(ctx context.Context, k *call) *rehearsal {
 	r := &rehearsal{required: &envelope.Error{Code: envelope.ApprovalRequired}}
-	plain := guard{g.policy}
+	plain := guard{k.policy}
 	files := g.files.Reader(plain)
 	env := g.env(k)
 	everywhere := permitting{plain, func(contract.Path) bool { return true }}

@@ -14,7 +14,8 @@ const maxStates = 20
 
 // scope tells the caller what it may do here, and what of it not at the moment.
 func (g *Gate) scope(caller string) tools.Scope {
-	zones, l := g.policy.Zones(), g.policy.Limits()
+	p := g.policyOf(caller)
+	zones, l := p.Zones(), p.Limits()
 	return tools.Scope{
 		Roots: g.files.Mounts(),
 		Zones: tools.ScopeZones{Read: zones.Read, Write: zones.Write, Ask: zones.Ask},
@@ -22,7 +23,7 @@ func (g *Gate) scope(caller string) tools.Scope {
 			FileBytes: l.FileBytes, ResultBytes: l.ResultBytes, CallMillis: l.CallTime.Milliseconds(),
 			Lines: l.PageLines, Entries: l.PageEntries, Matches: l.PageMatches, Notes: l.PageNotes,
 		},
-		Tools:   g.names,
+		Tools:   g.namesFor(p),
 		Sandbox: g.sandbox(),
 
 		Stopped: g.breaker.stopped(caller), Unsettled: g.unsettled.of(caller), Stuck: g.flights.stuck(caller),

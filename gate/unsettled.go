@@ -105,18 +105,18 @@ func (g *Gate) placesOf(ctx context.Context, k *call) []string {
 	names := g.namesOf(ctx, k)
 	places := slices.Clone(names)
 	for _, name := range names {
-		places = append(places, g.resolve(ctx, name))
+		places = append(places, g.resolve(ctx, k, name))
 	}
 	return places
 }
 
 // resolve follows the links of a path as far as the caller may know. What is not there is named by its directory.
-func (g *Gate) resolve(ctx context.Context, name string) string {
+func (g *Gate) resolve(ctx context.Context, k *call, name string) string {
 	path, err := contract.ParsePath(name)
 	if err != nil {
 		return name
 	}
-	files := g.files.Reader(guard{g.policy})
+	files := g.files.Reader(guard{k.policy})
 	if info, err := files.Stat(ctx, path); err == nil {
 		return info.Resolved.String()
 	}

@@ -14,7 +14,7 @@ import (
 // callOf is a call on its way, as far as the tool.
 func callOf(t *testing.T, g *Gate, c Call) *call {
 	t.Helper()
-	k := &call{Call: c, id: "req_1", tool: g.tools[c.Tool]}
+	k := &call{Call: c, id: "req_1", tool: g.tools[c.Tool], policy: g.policyOf(c.Caller)}
 	var err error
 	if k.args, err = k.tool.Check(c.Arguments); err != nil {
 		t.Fatal(err)

@@ -32,7 +32,7 @@ func Compile(c Config) (*Policy, error) {
 		return nil, b.mistakes
 	}
 	b.p.settle()
-	b.p.refusals = b.p.newRefusals()
+	b.p.refusals, b.p.fingerprint = b.p.newRefusals(), b.p.newFingerprint()
 	b.addCallers()
 	if len(b.mistakes) > 0 {
 		return nil, b.mistakes

@@ -8,7 +8,9 @@ import (
 
 // Fingerprint names what of a root's notes may be read, and as what text. Two policies that have the same one show the
 // same notes; what was kept under another must not be shown under this one.
-func (p *Policy) Fingerprint() string {
+func (p *Policy) Fingerprint() string { return p.fingerprint }
+
+func (p *Policy) newFingerprint() string {
 	include := make([]string, len(p.notes))
 	for i, g := range p.notes {
 		include[i] = g.String()

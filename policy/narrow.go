@@ -42,7 +42,7 @@ func (b *builder) narrow(c Caller) *Policy {
 	own.p.settle()
 	q.own, q.caller, q.all = own.p, c.Name, b.p.zones.Read
 	q.zones = crossed(b.p.zones, own.p.zones)
-	q.refusals = q.newRefusals()
+	q.refusals, q.fingerprint = q.newRefusals(), q.newFingerprint()
 	return &q
 }
 

@@ -74,6 +74,8 @@ type Policy struct {
 	checked    []contract.Glob // of checks
 	refusals   map[envelope.Code]envelope.Error
 
+	fingerprint string
+
 	callers  []Caller
 	oauth    *OAuth
 	narrowed map[string]*Policy // by caller

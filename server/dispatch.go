@@ -16,12 +16,12 @@ const (
 )
 
 // ready returns the result of a request that needs no work, nil for any other.
-func (s *Server) ready(q *request) []byte {
+func (s *Server) ready(q *request, caller string) []byte {
 	switch {
 	case q.method == methodPing && !q.isModern():
 		return []byte("{}")
 	case q.method == methodList && q.cursor == nil:
-		legacy, modern := s.lists()
+		legacy, modern := s.listsFor(caller)
 		if q.isModern() {
 			return modern
 		}

@@ -44,7 +44,7 @@ var fakeTools = []Definition{
 
 func (g *fakeGate) Definitions() []Definition { return fakeTools }
 
-func (g *fakeGate) Has(tool string) bool {
+func (g *fakeGate) Has(_, tool string) bool {
 	return tool != "hidden" && slices.ContainsFunc(fakeTools, func(d Definition) bool { return d.Name == tool })
 }
 

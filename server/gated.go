@@ -18,6 +18,9 @@ func (g gated) Call(ctx context.Context, c Call) envelope.Envelope {
 	return g.Gate.Call(ctx, gate.Call(c))
 }
 
+// Has tells whether there is a tool of that name for the caller.
+func (g gated) Has(caller, tool string) bool { return g.Offers(caller, tool) }
+
 // Serve carries out what is no tool.
 func (g gated) Serve(ctx context.Context, c Call) envelope.Envelope {
 	return g.Gate.Serve(ctx, gate.Call(c))

@@ -4,13 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
-	"net/netip"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,6 +20,8 @@ import (
 	library "github.com/mark3labs/mcp-go/server"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"writ/callers"
 )
 
 const (
@@ -39,11 +40,15 @@ const (
 	streamSettle = 50 * time.Millisecond
 )
 
-// HTTPOptions says who may come in over HTTP. The zero value lets in programs of this machine alone.
+// HTTPOptions says who may come in over HTTP. The zero value lets in programs of this machine alone, and asks none of
+// them who it is.
 type HTTPOptions struct {
-	// AnyAddress allows to listen where other machines can connect. Nothing asks them who they are. They come in under
-	// one of Hosts.
-	AnyAddress bool
+	// Callers are those who may come in; nil: nobody is asked.
+	Callers *callers.Register
+	// TLS is spoken; nil: plain HTTP. Where other machines can connect, callers and TLS are needed.
+	TLS *tls.Config
+	// BehindProxy says that plain HTTP does there, since a proxy speaks TLS for this server.
+	BehindProxy bool
 	// Hosts are further names, without port, under which the server may be addressed. The loopback names and the host
 	// listened on always are.
 	Hosts []string
@@ -51,6 +56,18 @@ type HTTPOptions struct {
 	Origins []string
 	// MaxBody is the size of the longest request body in bytes; 0 means [MaxMessage].
 	MaxBody int64
+	// Mounts are served beside MCP.
+	Mounts []Mount
+}
+
+// Mount is a handler beside MCP's own. Requests reach it once their Host and Origin are allowed and their caller is known;
+// [CallerOf] returns him.
+type Mount struct {
+	Pattern string // of [http.ServeMux], such as /console/
+	Handler http.Handler
+	// AsksItself says that the handler finds out itself who comes, by [callers.Register.Identify]: a browser's first
+	// request has no token.
+	AsksItself bool
 }
 
 // Listener serves clients over HTTP.
@@ -65,51 +82,71 @@ type Listener struct {
 	calls      *calls
 	asked      *questions
 	silent     silent
+	callers    *callers.Register // nil: nobody is asked
 	origins    *http.CrossOriginProtection
+	trusted    []string // origins
 	hosts      []string
-	maxBody    int64
-	streams    atomic.Int64    // open SSE streams
-	ending     context.Context // ends the streams
-	end        context.CancelFunc
+	tls        *tls.Config
+	mounts     []Mount
+
+	isLocalSocket bool
+
+	maxBody int64
+	streams atomic.Int64    // open SSE streams
+	ending  context.Context // ends the streams
+	end     context.CancelFunc
 }
 
-// Listen opens a TCP address, host:port, for HTTP clients; port 0 chooses one. Only [Listener.Serve] answers them.
+// Listen opens an address for HTTP clients: host:port, where port 0 chooses one, or unix:PATH for a socket in the file
+// system that only this user can reach. Only [Listener.Serve] answers them.
 func (s *Server) Listen(addr string, o HTTPOptions) (*Listener, error) {
-	tcp, err := net.ResolveTCPAddr("tcp", addr)
-	if err != nil {
-		return nil, fmt.Errorf("listen on %s: %w", addr, err)
-	}
-	if !o.AnyAddress && !tcp.IP.IsLoopback() {
-		return nil, fmt.Errorf("listen on %s: other machines could connect, and nothing would ask them who they are: use 127.0.0.1", addr)
-	}
 	origins := http.NewCrossOriginProtection()
 	for _, origin := range o.Origins {
 		if err := origins.AddTrustedOrigin(origin); err != nil {
 			return nil, fmt.Errorf("listen on %s: %w", addr, err)
 		}
 	}
-	listener, err := net.ListenTCP("tcp", tcp)
+	socket, isLocal := strings.CutPrefix(addr, unixPrefix)
+	open := func() (net.Listener, error) { return o.listenTCP(addr) }
+	if isLocal {
+		open = func() (net.Listener, error) { return listenUnix(socket) }
+	}
+	listener, err := open()
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", addr, err)
 	}
 	host, _, _ := net.SplitHostPort(addr)
 	l := &Listener{
 		server:   s,
-		listener: listener,
+		listener: newBounded(listener, maxConnections),
 		sessions: newSessions(),
 		calls:    newCalls(context.Background()),
 		asked:    newQuestions(),
+		callers:  o.Callers,
 		origins:  origins,
+		trusted:  o.Origins,
 		hosts:    append(slices.Clone(o.Hosts), host),
+		tls:      o.TLS,
+		mounts:   o.Mounts,
 		maxBody:  cmp.Or(o.MaxBody, MaxMessage),
+
+		isLocalSocket: isLocal,
 	}
 	l.ending, l.end = context.WithCancel(context.Background())
 	l.setUp()
 	return l, nil
 }
 
-// URL returns the address of the streamable HTTP endpoint.
-func (l *Listener) URL() string { return "http://" + l.listener.Addr().String() + pathMCP }
+// URL returns the address of the streamable HTTP endpoint; of a socket in the file system it is where that is.
+func (l *Listener) URL() string {
+	switch {
+	case l.isLocalSocket:
+		return unixPrefix + l.listener.Addr().String()
+	case l.tls != nil:
+		return "https://" + l.listener.Addr().String() + pathMCP
+	}
+	return "http://" + l.listener.Addr().String() + pathMCP
+}
 
 // setUp makes the library's two servers and puts the checks before them.
 func (l *Listener) setUp() {
@@ -128,17 +165,13 @@ func (l *Listener) setUp() {
 			id, _ := ctx.Value(sseID{}).(string)
 			return id, nil
 		}),
-		library.WithSSEContextFunc(func(ctx context.Context, _ *http.Request) context.Context {
-			return context.WithValue(ctx, callsKey{}, l.calls)
+		library.WithSSEContextFunc(func(ctx context.Context, r *http.Request) context.Context {
+			return context.WithValue(withCaller(ctx, r), callsKey{}, l.calls)
 		}),
 	)
-	mux := http.NewServeMux()
-	mux.HandleFunc(pathMCP, l.serveMCP)
-	mux.HandleFunc(pathSSE, l.serveSSE)
-	mux.HandleFunc(pathMessage, l.serveMessage)
-	mux.HandleFunc(pathHealth, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "ok") })
 	l.http = &http.Server{
-		Handler:           l.guard(mux),
+		Handler:           l.guard(l.routes()),
+		TLSConfig:         l.tls,
 		ReadHeaderTimeout: headerTimeout,
 		IdleTimeout:       idleTimeout,
 		ConnState:         l.silent.note,
@@ -147,12 +180,29 @@ func (l *Listener) setUp() {
 	}
 }
 
+// routes are the endpoints. All but those that tell nothing ask who comes.
+func (l *Listener) routes() *http.ServeMux {
+	mux := http.NewServeMux()
+	mux.Handle(pathMCP, l.admit(http.HandlerFunc(l.serveMCP)))
+	mux.Handle(pathSSE, l.admit(http.HandlerFunc(l.serveSSE)))
+	mux.Handle(pathMessage, l.admit(http.HandlerFunc(l.serveMessage)))
+	mux.HandleFunc(pathHealth, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "ok") })
+	for _, m := range l.mounts {
+		handler := m.Handler
+		if !m.AsksItself {
+			handler = l.admit(handler)
+		}
+		mux.Handle(m.Pattern, handler)
+	}
+	return mux
+}
+
 // Serve answers clients until ctx ends. Then open calls are finished and answered; those that take too long are
 // cancelled. The end of ctx is no error.
 func (l *Listener) Serve(ctx context.Context) error {
 	defer l.end()
 	served := make(chan error, 1)
-	go func() { served <- l.http.Serve(l.listener) }()
+	go func() { served <- l.accept() }()
 	go l.sweep()
 	select {
 	case err := <-served:
@@ -160,6 +210,13 @@ func (l *Listener) Serve(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	return l.shutDown()
+}
+
+func (l *Listener) accept() error {
+	if l.tls != nil {
+		return l.http.ServeTLS(l.listener, "", "") // the configuration has the certificate
+	}
+	return l.http.Serve(l.listener)
 }
 
 func (l *Listener) shutDown() error {
@@ -221,90 +278,6 @@ func (d *discard) Write(b []byte) (int, error) { return len(b), nil }
 
 // WriteHeader drops the status.
 func (d *discard) WriteHeader(int) {}
-
-// guard lets in requests that are addressed to this server and do not come from a foreign web page. A page can make a
-// browser send requests to loopback addresses, and by renaming its own host to one even read the answers.
-func (l *Listener) guard(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(plainWriter http.ResponseWriter, r *http.Request) {
-		w := &response{ResponseWriter: plainWriter}
-		defer l.recoverPanic(w, r)
-		if !l.isHostAllowed(r.Host) {
-			http.Error(w, "Forbidden: this server is not known by that host name", http.StatusForbidden)
-			return
-		}
-		asWrite := r.WithContext(r.Context())
-		asWrite.Method = http.MethodPost // reads are to be checked like writes
-		if l.origins.Check(asWrite) != nil {
-			http.Error(w, "Forbidden: requests from this web origin are not allowed", http.StatusForbidden)
-			return
-		}
-		w.Header().Set("X-Accel-Buffering", "no")
-		w.Header().Set("X-Content-Type-Options", "nosniff")
-		next.ServeHTTP(w, r)
-	})
-}
-
-func (l *Listener) isHostAllowed(hostport string) bool {
-	host, _, err := net.SplitHostPort(hostport)
-	if err != nil {
-		host = strings.TrimSuffix(strings.TrimPrefix(hostport, "["), "]")
-	}
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	if ip, err := netip.ParseAddr(host); err == nil && ip.IsLoopback() {
-		return true
-	}
-	return host != "" && slices.ContainsFunc(l.hosts, func(h string) bool { return strings.EqualFold(h, host) })
-}
-
-// response is a response on its way out.
-type response struct {
-	http.ResponseWriter
-	begun bool
-}
-
-// WriteHeader takes away the header by which the library opens its SSE stream to pages of every origin.
-func (w *response) WriteHeader(status int) {
-	w.begun = true
-	w.Header().Del("Access-Control-Allow-Origin")
-	w.ResponseWriter.WriteHeader(status)
-}
-
-// Write writes a part of the body.
-func (w *response) Write(b []byte) (int, error) {
-	if !w.begun {
-		w.WriteHeader(http.StatusOK)
-	}
-	return w.ResponseWriter.Write(b)
-}
-
-// Flush sends what is written so far.
-func (w *response) Flush() {
-	if !w.begun {
-		w.WriteHeader(http.StatusOK)
-	}
-	_ = http.NewResponseController(w.ResponseWriter).Flush() // an error shows in the next write
-}
-
-// Unwrap lets http.ResponseController reach what lies below.
-func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
-// recoverPanic answers a panic as a JSON-RPC error. Where the answer has begun already the connection is cut.
-func (l *Listener) recoverPanic(w *response, r *http.Request) {
-	p := recover()
-	if p == nil {
-		return
-	}
-	if p == http.ErrAbortHandler {
-		panic(p)
-	}
-	l.server.log.Error("a request panicked", "path", r.URL.Path, "panic", p, "stack", string(debug.Stack()))
-	if w.begun {
-		panic(http.ErrAbortHandler)
-	}
-	writeFault(w, http.StatusInternalServerError, "", &fault{code: mcp.INTERNAL_ERROR, message: "The server failed"})
-}
 
 // notAllowed answers a request of a method that the endpoint does not take.
 func notAllowed(w http.ResponseWriter, allowed ...string) {

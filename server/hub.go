@@ -22,26 +22,33 @@ const (
 // It looks at the files themselves, and only at those, now and then and after each write of ours: that holds on every
 // system and file system, and a change that was undone in between is none.
 type hub struct {
-	stateOf func(context.Context, contract.Path) string
+	stateOf func(ctx context.Context, caller string, path contract.Path) string
 	pause   time.Duration
 	wake    chan struct{}
 
 	mu        sync.Mutex
 	listeners map[*listener]bool
-	states    map[contract.Path]string
+	states    map[place]string
 	looking   bool
 }
 
-func newHub(stateOf func(context.Context, contract.Path) string) *hub {
+func newHub(stateOf func(ctx context.Context, caller string, path contract.Path) string) *hub {
 	return &hub{
 		stateOf: stateOf, pause: lookPause, wake: make(chan struct{}, 1),
-		listeners: map[*listener]bool{}, states: map[contract.Path]string{},
+		listeners: map[*listener]bool{}, states: map[place]string{},
 	}
+}
+
+// place is a path as one caller sees it.
+type place struct {
+	caller string
+	path   contract.Path
 }
 
 // listener is one stream of notifications to a client.
 type listener struct {
 	hub    *hub
+	caller string
 	signal chan struct{} // there is something to tell
 
 	// Guarded by hub.mu.
@@ -50,15 +57,16 @@ type listener struct {
 	closed bool
 }
 
-func (h *hub) newListener() *listener {
-	return &listener{hub: h, signal: make(chan struct{}, 1), paths: map[string]contract.Path{}}
+func (h *hub) newListener(caller string) *listener {
+	return &listener{hub: h, caller: caller, signal: make(chan struct{}, 1), paths: map[string]contract.Path{}}
 }
 
 // add subscribes to the resource; it is false where that are too many.
 func (l *listener) add(ctx context.Context, uri string) bool {
 	a, _ := parseAddress(uri)
 	path := a.path()
-	state := l.hub.stateOf(ctx, path)
+	at := place{l.caller, path}
+	state := l.hub.stateOf(ctx, l.caller, path)
 	l.hub.mu.Lock()
 	defer l.hub.mu.Unlock()
 	if len(l.paths) >= mostSubscriptions || l.closed {
@@ -69,8 +77,8 @@ func (l *listener) add(ctx context.Context, uri string) bool {
 		return true
 	}
 	l.hub.listeners[l] = true
-	if _, known := l.hub.states[path]; !known {
-		l.hub.states[path] = state
+	if _, known := l.hub.states[at]; !known {
+		l.hub.states[at] = state
 	}
 	if !l.hub.looking {
 		l.hub.looking = true
@@ -119,13 +127,13 @@ func (h *hub) look() {
 		case <-timer.C:
 		}
 		timer.Stop()
-		paths := h.watched()
-		if paths == nil {
+		places := h.watched()
+		if places == nil {
 			return
 		}
-		for _, p := range paths {
+		for _, p := range places {
 			ctx, cancel := context.WithTimeout(context.Background(), h.pause)
-			if state := h.stateOf(ctx, p); ctx.Err() == nil {
+			if state := h.stateOf(ctx, p.caller, p.path); ctx.Err() == nil {
 				h.note(p, state)
 			}
 			cancel()
@@ -135,35 +143,36 @@ func (h *hub) look() {
 
 // watched lists what somebody listens for, and forgets all else. It returns nil and ends the looking where that is
 // nothing.
-func (h *hub) watched() []contract.Path {
+func (h *hub) watched() []place {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	var paths []contract.Path
-	states := map[contract.Path]string{}
+	var places []place
+	states := map[place]string{}
 	for l := range h.listeners {
-		for _, p := range l.paths {
-			if _, known := states[p]; !known && !p.IsTop() {
-				states[p] = h.states[p]
-				paths = append(paths, p)
+		for _, path := range l.paths {
+			at := place{l.caller, path}
+			if _, known := states[at]; !known && !path.IsTop() {
+				states[at] = h.states[at]
+				places = append(places, at)
 			}
 		}
 	}
 	h.states = states
-	h.looking = paths != nil
-	return paths
+	h.looking = places != nil
+	return places
 }
 
-// note tells those who listen for the path if its state is another one.
-func (h *hub) note(path contract.Path, state string) {
+// note tells those who listen for the place if its state is another one.
+func (h *hub) note(at place, state string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if was, known := h.states[path]; !known || was == state {
+	if was, known := h.states[at]; !known || was == state {
 		return
 	}
-	h.states[path] = state
+	h.states[at] = state
 	for l := range h.listeners {
 		for uri, p := range l.paths {
-			if p == path {
+			if p == at.path && l.caller == at.caller {
 				l.tell(uri)
 			}
 		}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	library "github.com/mark3labs/mcp-go/server"
+
+	"writ/gate"
 )
 
 // A client is told of changes on a stream of its own: since 2026-07-28 that of its subscriptions/listen, before that the
@@ -23,13 +25,13 @@ func (s *Server) isListen(q *request) bool {
 }
 
 // hears begins to listen for what a subscriptions/listen names, and returns what of that can be served.
-func (s *Server) hears(ctx context.Context, q *request) (*listener, []string, *fault) {
+func (s *Server) hears(ctx context.Context, caller string, q *request) (*listener, []string, *fault) {
 	var params mcp.SubscriptionsListenParams
 	o := &offer{request: q, server: s}
 	if f := o.into(&params); f != nil {
 		return nil, nil, f
 	}
-	l := s.hub.newListener()
+	l := s.hub.newListener(caller)
 	served := []string{}
 	for _, uri := range params.Notifications.ResourceSubscriptions {
 		if _, ok := parseAddress(uri); ok && l.add(ctx, uri) {
@@ -115,7 +117,7 @@ func (l *listens) legacy() *listener {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.subs == nil {
-		subs := l.server.hub.newListener()
+		subs := l.server.hub.newListener(gate.CallerLocal)
 		l.subs = subs
 		l.ended.Go(func() {
 			defer subs.close()
@@ -127,7 +129,7 @@ func (l *listens) legacy() *listener {
 
 // listen opens a stream. It goes on in a goroutine of its own; the pipe is free for other messages.
 func (l *listens) listen(q *request) {
-	heard, served, f := l.server.hears(l.ending, q)
+	heard, served, f := l.server.hears(l.ending, gate.CallerLocal, q)
 	if f != nil {
 		l.out.sendFault(f)
 		return
@@ -181,7 +183,7 @@ func (p *post) listen(ctx context.Context) {
 		p.sendFault(p.q.fault(mcp.INVALID_REQUEST, "The answer is a stream: accept text/event-stream"))
 		return
 	}
-	heard, served, f := p.l.server.hears(ctx, p.q)
+	heard, served, f := p.l.server.hears(ctx, callerName(ctx), p.q)
 	if f != nil {
 		p.sendFault(f)
 		return
@@ -242,24 +244,25 @@ func (l *Listener) openStream(w http.ResponseWriter, r *http.Request) {
 	out := reply.outbox()
 	reply.stream(out)
 	out.flush()
-	if subs := l.sessions.subscriptions(id, l.server.hub); subs != nil {
+	if subs := l.sessions.subscriptions(id, l.server.hub.newListener); subs != nil {
 		l.follow(r.Context(), subs, out, nil)
 	}
 }
 
 // sseClient is the stream of an HTTP+SSE client.
 type sseClient struct {
-	ctx  context.Context // ends with the stream
-	subs *listener       // nil where nothing is offered beside tools
+	ctx    context.Context // ends with the stream
+	caller string          // whose it is
+	subs   *listener       // nil where nothing is offered beside tools
 }
 
 type sseID struct{}
 
 // newStream prepares a stream of HTTP+SSE, so that answers and notifications of ours find it.
 func (l *Listener) newStream(ctx context.Context) (id string, stream sseClient) {
-	id, stream = rand.Text(), sseClient{ctx: ctx}
+	id, stream = rand.Text(), sseClient{ctx: ctx, caller: callerName(ctx)}
 	if l.server.hub != nil {
-		stream.subs = l.server.hub.newListener()
+		stream.subs = l.server.hub.newListener(stream.caller)
 		go func() {
 			defer stream.subs.close()
 			stream.subs.follow(ctx.Done(), l.sseOutbox(id), nil, nil)
@@ -289,14 +292,7 @@ func (w *sseWriter) send() {
 }
 
 // offerOverSSE carries out a request for what is offered beside tools.
-func (l *Listener) offerOverSSE(w http.ResponseWriter, r *http.Request, q *request) {
-	id := r.URL.Query().Get("sessionId")
-	found, ok := l.sseStreams.Load(id)
-	if !ok {
-		writeFault(w, http.StatusNotFound, "", q.fault(mcp.INVALID_PARAMS, "There is no such session"))
-		return
-	}
-	stream := found.(sseClient)
+func (l *Listener) offerOverSSE(w http.ResponseWriter, id string, stream sseClient, q *request) {
 	run, ok := l.calls.begin(stream.ctx, "sse "+id+" "+string(q.id))
 	if !ok {
 		w.Header().Set("Retry-After", "1")
@@ -306,7 +302,7 @@ func (l *Listener) offerOverSSE(w http.ResponseWriter, r *http.Request, q *reque
 	w.WriteHeader(http.StatusAccepted)
 	go func() {
 		defer run.done()
-		o := l.server.offerOf(q, l.callerOver(""), stream.subs)
+		o := l.server.offerOf(q, l.callerOver(stream.ctx, ""), stream.subs)
 		l.server.carryOutOffer(run, o, l.sseOutbox(id))
 	}()
 }

@@ -18,8 +18,8 @@ import (
 type Library interface {
 	// Serve is Gate.Call for one of tools.Inner.
 	Serve(ctx context.Context, c Call) envelope.Envelope
-	// StateOf names the state of what is at a path, so that a change of it can be noticed.
-	StateOf(ctx context.Context, path contract.Path) string
+	// StateOf names the state of what a caller sees at a path, so that a change of it can be noticed.
+	StateOf(ctx context.Context, caller string, path contract.Path) string
 }
 
 const (

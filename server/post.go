@@ -15,8 +15,6 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	library "github.com/mark3labs/mcp-go/server"
-
-	"writ/gate"
 )
 
 // serveMCP is the streamable HTTP endpoint. A stream to GET is there only where clients can subscribe to something.
@@ -158,7 +156,7 @@ func (p *post) answerModern() {
 		p.w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	p.answer(p.r.Context(), introduction{clientName(p.q.meta.client), decodeCapabilities(p.q.meta.capabilities)}, "")
+	p.answer(p.r.Context(), introduction{callerName(p.r.Context()), clientName(p.q.meta.client), decodeCapabilities(p.q.meta.capabilities)}, "")
 }
 
 // initialize has the library open a session, whatever session the client had before.
@@ -171,7 +169,7 @@ func (p *post) initialize() {
 		Capabilities json.RawMessage `json:"capabilities"`
 	}
 	if id := p.w.Header().Get(library.HeaderKeySessionID); id != "" && json.Unmarshal(p.q.params, &params) == nil {
-		p.l.sessions.setClient(id, introduction{clientName(params.ClientInfo), decodeCapabilities(params.Capabilities)})
+		p.l.sessions.setClient(id, introduction{callerName(p.r.Context()), clientName(params.ClientInfo), decodeCapabilities(params.Capabilities)})
 	}
 	p.l.closeSurplus()
 }
@@ -208,7 +206,7 @@ func (l *Listener) enter(w http.ResponseWriter, r *http.Request, q *request) (c 
 		writeFault(w, http.StatusBadRequest, version, q.fault(mcp.INVALID_REQUEST, library.HeaderKeySessionID+" header is required after initialize"))
 		return introduction{}, false
 	}
-	if c, ok = l.sessions.enter(id); !ok {
+	if c, ok = l.sessions.enter(id, callerName(r.Context())); !ok {
 		writeFault(w, http.StatusNotFound, version, q.fault(mcp.INVALID_REQUEST, "The session has ended; initialize a new one"))
 	}
 	return c, ok
@@ -229,7 +227,7 @@ func (p *post) answer(ctx context.Context, from introduction, name string) {
 		p.listen(ctx)
 		return
 	}
-	if result := p.l.server.ready(p.q); result != nil {
+	if result := p.l.server.ready(p.q, callerName(ctx)); result != nil {
 		newReply(p.w, p.r).outbox().sendResult(p.q.id, result)
 		return
 	}
@@ -254,7 +252,7 @@ func (p *post) begin(ctx context.Context, name string) (run *call, ok bool) {
 }
 
 func (p *post) call(ctx context.Context, from introduction, name string) {
-	c, f := p.l.server.toolCall(p.q)
+	c, f := p.l.server.toolCall(p.q, callerName(ctx))
 	if f != nil {
 		p.sendFault(f)
 		return
@@ -264,7 +262,7 @@ func (p *post) call(ctx context.Context, from introduction, name string) {
 		return
 	}
 	defer run.done()
-	c.Caller, c.Client = gate.CallerHTTP, from.name
+	c.Client = from.name
 	reply := newReply(p.w, p.r)
 	out := reply.outbox()
 	if p.q.isModern() {
@@ -284,9 +282,9 @@ func (p *post) offer(ctx context.Context, client, name string) {
 		return
 	}
 	defer run.done()
-	o := p.l.server.offerOf(p.q, p.l.callerOver(client), nil)
+	o := p.l.server.offerOf(p.q, p.l.callerOver(ctx, client), nil)
 	if session := p.r.Header.Get(library.HeaderKeySessionID); session != "" && !p.q.isModern() {
-		o.subs = p.l.sessions.subscriptions(session, p.l.server.hub)
+		o.subs = p.l.sessions.subscriptions(session, p.l.server.hub.newListener)
 	}
 	result, f := p.l.server.answerOffer(run, o)
 	switch settled := run.settle(); {
@@ -301,8 +299,8 @@ func (p *post) offer(ctx context.Context, client, name string) {
 }
 
 // callerOver is who calls over HTTP.
-func (l *Listener) callerOver(client string) Call {
-	return Call{Caller: gate.CallerHTTP, Client: client}
+func (l *Listener) callerOver(ctx context.Context, client string) Call {
+	return Call{Caller: callerName(ctx), Client: client}
 }
 
 // sendFault answers with an error. Since 2026-07-28 the status tells intermediaries what kind it is.

@@ -18,7 +18,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
-	"sync"
+	"slices"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -33,8 +33,8 @@ type Gate interface {
 	// Call carries one call through. It never fails: the envelope says what happened. It is called from many goroutines
 	// at once, and ends soon after ctx does.
 	Call(ctx context.Context, c Call) envelope.Envelope
-	// Has tells whether a tool is there for callers.
-	Has(tool string) bool
+	// Has tells whether a tool is there for the caller.
+	Has(caller, tool string) bool
 	// Definitions lists the tools in the order in which clients see them. It is asked once.
 	Definitions() []Definition
 	// CheckState returns an error unless the state of a reply is one that was given out with a question.
@@ -43,7 +43,7 @@ type Gate interface {
 
 // Call is one call of a tool as it came.
 type Call struct {
-	Caller    string          // who calls: "local" over stdio, "http" over HTTP
+	Caller    string          // who calls: "local" over stdio; over HTTP as the policy names him, or "http"
 	Client    string          // what the client calls itself, "name/version"; "" where it does not say
 	Tool      string          // a tool that the gate has
 	Arguments json.RawMessage // as written, well-formed JSON of any kind; nil where absent. Not to be changed
@@ -87,16 +87,17 @@ const (
 
 // Server serves one gate to any number of clients.
 type Server struct {
-	gate       Gate
-	library    Library // nil: tools alone
-	hub        *hub    // nil with it
-	info       Info
-	log        *slog.Logger
-	mcp        *library.MCPServer
-	tools      map[string]*Definition
-	modernHead []byte // what stands first in each result since 2026-07-28
-	inputHead  []byte // in one that requires input
-	lists      func() (legacy, modern []byte)
+	gate        Gate
+	library     Library // nil: tools alone
+	hub         *hub    // nil with it
+	info        Info
+	log         *slog.Logger
+	mcp         *library.MCPServer
+	definitions []Definition
+	tools       map[string]*Definition
+	modernHead  []byte // what stands first in each result since 2026-07-28
+	inputHead   []byte // in one that requires input
+	lists       lists
 
 	maxMessage              int
 	drainGrace, cancelGrace time.Duration
@@ -120,7 +121,7 @@ func New(gate Gate, info Info) *Server {
 		s.tools[definitions[i].Name] = &definitions[i]
 	}
 	s.modernHead, s.inputHead = modernHead(mcp.ResultTypeComplete, info), modernHead(mcp.ResultTypeInputRequired, info)
-	s.lists = sync.OnceValues(func() (legacy, modern []byte) { return s.makeLists(definitions) })
+	s.definitions = definitions
 	s.mcp = s.newLibrary(definitions)
 	return s
 }
@@ -131,6 +132,7 @@ func (s *Server) newLibrary(definitions []Definition) *library.MCPServer {
 	options := []library.ServerOption{
 		library.WithInstructions(s.info.Instructions),
 		library.WithToolCapabilities(false),
+		library.WithToolFilter(s.offered),
 		library.WithCacheHints(listTTL.Milliseconds(), mcp.CacheScopePrivate),
 	}
 	if s.library != nil {
@@ -144,6 +146,16 @@ func (s *Server) newLibrary(definitions []Definition) *library.MCPServer {
 	}
 	m.AddTools(tools...)
 	return m
+}
+
+// offered are those of tools that the caller may use.
+func (s *Server) offered(ctx context.Context, tools []mcp.Tool) []mcp.Tool {
+	caller := callerName(ctx)
+	return slices.DeleteFunc(slices.Clone(tools), func(t mcp.Tool) bool { return !s.isOffered(caller, t.Name) })
+}
+
+func (s *Server) isOffered(caller, tool string) bool {
+	return suite{}.has(tool) || s.gate.Has(caller, tool)
 }
 
 func (d *Definition) forLibrary() mcp.Tool {

@@ -36,6 +36,7 @@ type session struct {
 
 // introduction is what a client has said about itself in its handshake or, since 2026-07-28, in its request.
 type introduction struct {
+	caller       string // who has made it
 	name         string // "name/version"
 	capabilities mcp.ClientCapabilities
 }
@@ -84,12 +85,12 @@ func (s *sessions) find(id string) *session {
 
 func (s *sessions) isIdle(x *session) bool { return x.open == 0 && s.now().Sub(x.used) >= sessionTTL }
 
-// enter begins a request in a session and returns what its client has said.
-func (s *sessions) enter(id string) (c introduction, ok bool) {
+// enter begins a request of the caller in a session and returns what its client has said.
+func (s *sessions) enter(id, caller string) (c introduction, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	x := s.find(id)
-	if x == nil {
+	if x == nil || x.client.caller != caller {
 		return introduction{}, false
 	}
 	x.open++
@@ -107,7 +108,7 @@ func (s *sessions) leave(id string) {
 }
 
 // subscriptions returns what the session has subscribed to; nil where there is no session.
-func (s *sessions) subscriptions(id string, h *hub) *listener {
+func (s *sessions) subscriptions(id string, begin func(caller string) *listener) *listener {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	x := s.byID[id]
@@ -115,7 +116,7 @@ func (s *sessions) subscriptions(id string, h *hub) *listener {
 		return nil
 	}
 	if x.subs == nil {
-		x.subs = h.newListener()
+		x.subs = begin(x.client.caller)
 	}
 	return x.subs
 }

@@ -14,7 +14,6 @@ import (
 	library "github.com/mark3labs/mcp-go/server"
 
 	"writ/contract"
-	"writ/gate"
 )
 
 // serveSSE holds the stream of a client of the first protocol version.
@@ -51,17 +50,28 @@ func (l *Listener) serveMessage(w http.ResponseWriter, r *http.Request) {
 	if f == nil && !isExact(q.id) {
 		f = q.fault(mcp.INVALID_REQUEST, inexactID)
 	}
+	id := r.URL.Query().Get("sessionId")
+	stream, ok := l.streamOf(r.Context(), id)
 	switch {
 	case f != nil:
 		writeFault(w, http.StatusBadRequest, "", f)
+	case !ok:
+		writeFault(w, http.StatusNotFound, "", q.fault(mcp.INVALID_PARAMS, "There is no such session"))
 	case q.isResponse(): // to the library's keep-alive ping
 		w.WriteHeader(http.StatusAccepted)
 	case l.server.offers(q) && !q.isNotification():
-		l.offerOverSSE(w, r, q)
+		l.offerOverSSE(w, id, stream, q)
 	default:
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		l.sse.ServeHTTP(w, r)
 	}
+}
+
+// streamOf returns the stream of that id, if it is the caller's own.
+func (l *Listener) streamOf(ctx context.Context, id string) (sseClient, bool) {
+	found, _ := l.sseStreams.Load(id)
+	stream, ok := found.(sseClient)
+	return stream, ok && stream.caller == callerName(ctx)
 }
 
 type callsKey struct{}
@@ -96,8 +106,8 @@ func (s *Server) handleForLibrary(ctx context.Context, r mcp.CallToolRequest) (*
 	if !run.wait() {
 		return nil, ctx.Err()
 	}
-	c := Call{Caller: gate.CallerHTTP, Client: clientOf(ctx), Tool: r.Params.Name, Arguments: r.Params.RawArguments}
-	if !s.gate.Has(c.Tool) {
+	c := Call{Caller: callerName(ctx), Client: clientOf(ctx), Tool: r.Params.Name, Arguments: r.Params.RawArguments}
+	if !s.gate.Has(c.Caller, c.Tool) {
 		return nil, fmt.Errorf("unknown tool: %s", contract.Quote(c.Tool))
 	}
 	if r.Params.Meta != nil && r.Params.Meta.ProgressToken != nil {

@@ -126,7 +126,7 @@ func (l *loop) handle(line []byte) reader {
 		l.listens.listen(q)
 		return same
 	}
-	if result := l.server.ready(q); result != nil {
+	if result := l.server.ready(q, gate.CallerLocal); result != nil {
 		l.out.sendResult(q.id, result)
 		return same
 	}
@@ -156,7 +156,7 @@ func (l *loop) notice(q *request, line []byte) {
 }
 
 func (l *loop) call(q *request) reader {
-	c, f := l.server.toolCall(q)
+	c, f := l.server.toolCall(q, gate.CallerLocal)
 	if f != nil {
 		l.out.sendFault(f)
 		return same
@@ -168,7 +168,7 @@ func (l *loop) call(q *request) reader {
 	}
 	defer run.done()
 	go l.read()
-	c.Caller, c.Client = gate.CallerLocal, l.clientOf(q)
+	c.Client = l.clientOf(q)
 	l.server.letAsk(&c, q, l.capabilitiesOf(q), &waiter{questions: l.asked, run: run, out: l.out})
 	l.server.carryOut(run, c, q, l.out)
 	return handedOn

@@ -60,6 +60,12 @@ func (suite) tools() []Definition {
 	return all
 }
 
+// has tells whether a tool is one of the suite's.
+func (suite) has(tool string) bool {
+	_, ours := ourTools[tool]
+	return ours || madeTools[tool] != nil
+}
+
 // options declares what is not served otherwise.
 func (suite) options() []library.ServerOption {
 	return []library.ServerOption{library.WithLogging()}

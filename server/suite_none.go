@@ -12,6 +12,9 @@ import (
 // built with more for its test alone, with the tag conformance.
 type suite struct{}
 
+// has tells whether a tool is one of the suite's.
+func (suite) has(string) bool { return false }
+
 func (suite) tools() []Definition             { return nil }
 func (suite) options() []library.ServerOption { return nil }
 

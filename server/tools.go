@@ -46,16 +46,16 @@ func (d *Definition) appendJSON(b []byte) []byte {
 	return append(b, `,"openWorldHint":false}}`...)
 }
 
-// toolCall turns a request of method tools/call into a Call, without its caller.
-func (s *Server) toolCall(q *request) (Call, *fault) {
+// toolCall turns a request of method tools/call into a Call.
+func (s *Server) toolCall(q *request, caller string) (Call, *fault) {
 	tool, ok := decodeText(q.name)
 	if !ok {
 		return Call{}, q.fault(mcp.INVALID_PARAMS, "The params of tools/call must name a tool")
 	}
-	if s.tools[tool] == nil || !s.gate.Has(tool) {
+	if s.tools[tool] == nil || !s.gate.Has(caller, tool) {
 		return Call{}, q.fault(mcp.INVALID_PARAMS, "Unknown tool: "+contract.Quote(tool))
 	}
-	return Call{Tool: tool, Arguments: q.arguments}, nil
+	return Call{Caller: caller, Tool: tool, Arguments: q.arguments}, nil
 }
 
 // answer is what the gate said, ready to be sent.
