@@ -75,6 +75,7 @@ type store struct {
 	writing sync.Mutex // guards writer
 	writer  *writer
 
+	merges     atomic.Bool // parts are merged as they come
 	untidy     atomic.Bool
 	counting   sync.Mutex
 	counts     map[string]int // answers of generation

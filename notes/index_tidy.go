@@ -109,3 +109,24 @@ func (s *store) merging(ctx context.Context, setting string, value int) error {
 	_, err := s.writer.conn.ExecContext(ctx, "INSERT INTO text(text, rank) VALUES(?, ?)", setting, value)
 	return err
 }
+
+// mergeLate has the parts merged in the end, at once, which is cheaper than by and by. They can be no more than 2,000.
+func (s *store) mergeLate(ctx context.Context) error {
+	s.merges.Store(false)
+	if err := s.merging(ctx, "automerge", 0); err != nil {
+		return err
+	}
+	return s.merging(ctx, "crisismerge", 500)
+}
+
+// mergeSoon has the parts merged as they come, so that they stay few.
+func (s *store) mergeSoon(ctx context.Context) error {
+	if err := s.merging(ctx, "automerge", 4); err != nil {
+		return err
+	}
+	if err := s.merging(ctx, "crisismerge", 16); err != nil {
+		return err
+	}
+	s.merges.Store(true)
+	return nil
+}

@@ -11,9 +11,10 @@ import (
 // vocabulary gathers words, each once. It knows a word again by a hash, so that the collector of garbage has nothing to
 // look through; that two words have the same one is as good as impossible, and would cost a repair.
 type vocabulary struct {
-	seed maphash.Seed
-	met  map[uint64]struct{}
-	list []byte // the words that were not known before, a line each
+	seed   maphash.Seed
+	met    map[uint64]struct{}
+	recent [4096]uint64 // of met, since most words of a text are few, and a map is slow
+	list   []byte       // the words that were not known before, a line each
 }
 
 func newVocabulary() vocabulary {
@@ -28,9 +29,17 @@ func (v *vocabulary) meet(token []byte) {
 }
 
 func (v *vocabulary) isNew(token []byte) bool {
-	before := len(v.met)
-	v.met[maphash.Bytes(v.seed, token)] = struct{}{}
-	return len(v.met) > before
+	hash := maphash.Bytes(v.seed, token) | 1 // no hash is an empty place's
+	recent := &v.recent[hash/2%uint64(len(v.recent))]
+	if *recent == hash {
+		return false
+	}
+	*recent = hash
+	if _, known := v.met[hash]; known {
+		return false
+	}
+	v.met[hash] = struct{}{}
+	return true
 }
 
 // wordLists calls visit with each list of words that the database has.

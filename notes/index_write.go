@@ -104,6 +104,11 @@ func (s *store) transaction(ctx context.Context, f func(w *writer) error) error 
 
 // readNotes indexes the notes as they are now.
 func (s *store) readNotes(ctx context.Context, vault Vault, files []contract.Path) error {
+	if !s.merges.Load() { // who built it may have been killed before the end
+		if err := s.mergeSoon(ctx); err != nil {
+			return err
+		}
+	}
 	lists := int64(0)
 	for len(files) > 0 {
 		err := s.transaction(ctx, func(w *writer) (err error) {
@@ -127,7 +132,7 @@ func (s *store) readNotes(ctx context.Context, vault Vault, files []contract.Pat
 
 // build indexes many notes, in transactions that do not keep others waiting for long. It tells how many each did.
 func (s *store) build(ctx context.Context, vault Vault, files []contract.Path, tell func(notes int)) error {
-	if err := s.merging(ctx, "automerge", 0); err != nil { // to merge once, in the end, is cheaper
+	if err := s.mergeLate(ctx); err != nil {
 		return err
 	}
 	if err := s.transaction(ctx, func(w *writer) error { return w.recallWords(ctx) }); err != nil {
@@ -152,7 +157,7 @@ func (s *store) build(ctx context.Context, vault Vault, files []contract.Path, t
 	if err := s.mergeWords(ctx); err != nil {
 		return err
 	}
-	if err := s.merging(ctx, "automerge", 4); err != nil {
+	if err := s.mergeSoon(ctx); err != nil {
 		return err
 	}
 	return s.mergeParts(ctx)
