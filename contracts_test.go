@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -115,10 +116,18 @@ type listedTool struct {
 	Annotations  map[string]any
 }
 
-// listTools asks a server that offers the profile for its tools, and also returns the length of its answer in bytes.
+// listTools asks a server that offers the profile for its tools, and also returns the length of its answer in bytes. Whoever
+// asks for all gets those too that only some policies have.
 func listTools(t *testing.T, profile string) (list []listedTool, size int) {
 	t.Helper()
-	c := startClient(t, options{profile: profile, state: t.TempDir(), write: []string{"**"}}, t.TempDir())
+	o := options{profile: profile, state: t.TempDir(), write: []string{"**"}}
+	if profile == "all" {
+		o.policyFile = filepath.Join(t.TempDir(), "writ.yaml")
+		if err := os.WriteFile(o.policyFile, []byte("programs: [{name: echo, path: /bin/echo}]\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := startClient(t, o, t.TempDir())
 	var result struct{ Tools []listedTool }
 	raw := c.raw(t, "tools/list", "{}")
 	if err := json.Unmarshal(raw, &result); err != nil {
@@ -342,5 +351,24 @@ func TestReadOnlyServerOffersNoWrites(t *testing.T) {
 	}
 	if m := c.exchange(t, "tools/call", `{"name":"create_file","arguments":{"path":"a","content":""}}`); m.Error == nil {
 		t.Error("create_file was answered with a result")
+	}
+}
+
+// Programs that are declared are offered in the default profile too, also where nothing may be written.
+func TestDeclaredProgramsAreOffered(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "writ.yaml")
+	if err := os.WriteFile(file, []byte("programs: [{name: echo, path: /bin/echo, allow: [hello]}]\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c := startClient(t, options{profile: "core", policyFile: file, state: t.TempDir()}, t.TempDir())
+	var names []string
+	for _, listed := range c.request(t, "tools/list", `{}`)["tools"].([]any) {
+		names = append(names, listed.(map[string]any)["name"].(string))
+	}
+	if !slices.Contains(names, "run_program") || slices.Contains(names, "create_file") {
+		t.Errorf("%v are listed", names)
+	}
+	if answer := c.call(t, "run_program", `{"program": "echo", "args": ["hello"]}`); answer.envelope["output"] != "hello\n" {
+		t.Errorf("%s", compact(answer.envelope))
 	}
 }

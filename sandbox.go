@@ -23,12 +23,8 @@ func (h *house) confine(offline bool) {
 	if file := h.policy.Audit().File; file != "" {
 		w.Write = append(w.Write, filepath.Dir(file)) // it is rotated, so its directory is written too
 	}
-	running, err := h.checks.Walls()
-	if err != nil {
-		h.log.Warn("the checks by programs will be skipped", "error", err)
-	}
-	w.Run, w.Files = running.Run, running.Files
-	w.Read, w.Write, w.Devices = append(w.Read, running.Read...), append(w.Write, running.Write...), append(w.Devices, running.Devices...)
+	w = w.And(h.runs(h.checks.Walls())).And(h.runs(h.programs.Walls()))
+	w.Offline = offline
 	for _, r := range h.policy.Roots() {
 		if h.policy.CanEverWrite() {
 			w.Write = append(w.Write, r.Path)
@@ -41,4 +37,12 @@ func (h *house) confine(offline bool) {
 		h.log.Warn("the server runs without walls of the kernel", "error", err)
 	}
 	h.walls = level
+}
+
+// runs are the walls that programs need.
+func (h *house) runs(needs walls.Walls, err error) walls.Walls {
+	if err != nil {
+		h.log.Warn("the programs of the policy can't be started", "error", err)
+	}
+	return needs
 }

@@ -19,6 +19,7 @@ import (
 
 	"writ/contract"
 	"writ/ledger"
+	"writ/programs"
 )
 
 // Each tool has a script, testdata/tools/NAME.txtar, that calls it over the stdio transport. Its sections are carried
@@ -36,6 +37,7 @@ import (
 //
 // The server is asked, and its answers and the disk looked at:
 //
+//	needs landlock      ends the script here where the kernel does not have that
 //	policy              (re)starts the server under this policy file; without any, all may be written
 //	call NAME           makes a call; the section holds arguments of the script's own tool, or TOOL and arguments
 //	repeat-call N NAME  the same N times; the last answer is kept
@@ -110,6 +112,10 @@ func (s *script) section(f *txtar.File) {
 	switch kind {
 	case "policy":
 		s.start(f.Data)
+	case "needs":
+		if !programs.KeepsReadOnly() {
+			s.Skipf("there is no %s", name)
+		}
 	case "call":
 		s.call(name, s.expand(string(f.Data)), 1)
 	case "repeat-call":

@@ -22,6 +22,7 @@ import (
 	"writ/gate"
 	"writ/ledger"
 	"writ/policy"
+	"writ/programs"
 	"writ/tools"
 	"writ/walls"
 	"writ/workspace"
@@ -57,15 +58,16 @@ func (o *options) registerPolicy(cmd *cobra.Command) {
 
 // house is everything a command works with.
 type house struct {
-	policy *policy.Policy
-	files  *workspace.Workspace
-	ledger *ledger.Ledger
-	gate   *gate.Gate
-	log    *slog.Logger
-	state  string
-	index  string // the notes index; "" where there is none
-	checks *gate.ProgramChecks
-	walls  walls.Level // that were raised around this process
+	policy   *policy.Policy
+	files    *workspace.Workspace
+	ledger   *ledger.Ledger
+	gate     *gate.Gate
+	log      *slog.Logger
+	state    string
+	index    string // the notes index; "" where there is none
+	checks   *gate.ProgramChecks
+	programs *gate.Programs
+	walls    walls.Level // that were raised around this process
 
 	stopSettling func() // nil where nothing is settled in the background
 }
@@ -92,7 +94,7 @@ func (o *options) open(directories []string) (*house, error) {
 		return nil, err
 	}
 	roots := rootsOf(rules)
-	chosen, err := profile(o.profile)
+	chosen, err := o.chosen(rules)
 	if err != nil {
 		return nil, err
 	}
@@ -127,19 +129,32 @@ func (o *options) open(directories []string) (*house, error) {
 		return nil, errors.Join(err, book.Close(), files.Close())
 	}
 	h := &house{policy: rules, files: files, ledger: book, log: log, state: state, index: o.indexFile(rules, files)}
-	h.checks = gate.NewProgramChecks(rules, filepath.Join(full, "programs"), func(file string) bool {
-		_, inside := files.Relative(file)
-		return inside
-	})
-	if err := h.checks.Faults(); err != nil {
-		log.Warn("not every check can be made", "error", err)
-	}
+	h.findPrograms(full)
 	h.gate = gate.New(gate.Options{
-		Checks: h.checks,
+		Checks: h.checks, Programs: h.programs,
 		Policy: rules, Files: files, Ledger: book, Tools: chosen, Index: h.index, Log: log, KeepAlways: o.keepAlways,
 		Sandbox: func() string { return h.walls.String() },
 	})
 	return h, nil
+}
+
+// findPrograms finds the programs that the policy names, and takes away what runs of servers left that were killed.
+func (h *house) findPrograms(state string) {
+	runner := programs.NewRunner(filepath.Join(state, "programs"))
+	if err := runner.Sweep(); err != nil {
+		h.log.Warn("what killed programs left could not be taken away", "error", err)
+	}
+	h.checks = gate.NewProgramChecks(h.policy, runner, func(file string) bool {
+		_, inside := h.files.Relative(file)
+		return inside
+	})
+	if err := h.checks.Faults(); err != nil {
+		h.log.Warn("not every check can be made", "error", err)
+	}
+	h.programs = gate.NewPrograms(h.policy, h.files, runner, state)
+	if err := h.programs.Faults(); err != nil {
+		h.log.Warn("not every program can be run", "error", err)
+	}
 }
 
 // openLedger opens the ledger within the bounds that the policy sets.
@@ -207,6 +222,15 @@ func rootsOf(p *policy.Policy) []workspace.Root {
 		roots = append(roots, workspace.Root{Name: r.Name, Dir: r.Path})
 	}
 	return roots
+}
+
+// chosen returns the tools that are asked for. Whoever declares programs means them to be run, so core has the tool for it
+// then.
+func (o *options) chosen(rules *policy.Policy) ([]*tools.Tool, error) {
+	if isCore := o.profile == "" || o.profile == "core"; isCore && len(rules.Programs()) > 0 {
+		return pick(tools.All(), func(t *tools.Tool) bool { return t.Core || t.Effect.Runs }), nil
+	}
+	return profile(o.profile)
 }
 
 // profile returns the tools of a profile: core, all, or names separated by commas.

@@ -28,6 +28,7 @@ const (
 	ChangeMkdir  ChangeKind = "mkdir"  // directories where none were
 	ChangeRmdir  ChangeKind = "rmdir"  // empty directories are gone
 	ChangeBatch  ChangeKind = "batch"  // stands for the changes of one call together
+	ChangeRun    ChangeKind = "run"    // none: a program is run. It stands in approvals alone
 )
 
 // Intent is a change as it is about to be made. It holds what is needed to undo it, and to tell after a crash whether

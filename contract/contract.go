@@ -38,6 +38,7 @@ type Contract struct {
 type Effect struct {
 	Writes     bool
 	Prepares   bool // of no use where nothing can ever be written
+	Runs       bool // runs programs, and is of no use where none is declared
 	Destroys   bool // can make text go away
 	Idempotent bool // repeating a write that succeeded does nothing more
 }

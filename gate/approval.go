@@ -55,6 +55,9 @@ const (
 
 // run carries out the tool, after a person's yes where it needs one.
 func (g *Gate) run(ctx context.Context, k *call) (any, error) {
+	if k.tool.Effect.Runs {
+		return g.runProgram(ctx, k)
+	}
 	if !g.comesToAsking(ctx, k) {
 		out, err := g.carryOut(ctx, k, nil)
 		if !g.canAsk(k) || !isRequired(err) {
@@ -112,7 +115,7 @@ func (g *Gate) carryOut(ctx context.Context, k *call, grant *grant) (any, error)
 	env := g.env(k)
 	if grant != nil {
 		guard, journal := g.granted(k, grant)
-		env.Files = g.files.Writer(guard, journal, g.origin(k))
+		env.Files, env.Programs = g.files.Writer(guard, journal, g.origin(k)), runs{g, k, grant}
 	}
 	return g.runTool(k.tool, ctx, env, k.args)
 }

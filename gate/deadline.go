@@ -43,7 +43,7 @@ func newAttempt(callTime time.Duration) *attempt {
 
 // inTime carries the call out and returns its result, or what is known of it shortly after its deadline.
 func (g *Gate) inTime(ctx context.Context, k *call) (any, error) {
-	a := newAttempt(k.policy.Limits().CallTime)
+	a := newAttempt(g.callTime(k))
 	defer a.timer.Stop()
 	own := *k // what is left behind shares nothing with what is answered
 	own.attempt = a
@@ -147,6 +147,9 @@ func (g *Gate) overdue(ctx context.Context, k *call, a *attempt) error {
 	k.places = append(g.namesOf(ctx, k), a.begun...)
 	err := envelope.Errorf(envelope.OutcomeUnknown,
 		"The system did not come back in the time of this write, which had begun. Ask get_outcome what became of request %s before you write here again.", k.id)
+	if k.tool.Effect.Runs {
+		return err // no path is known to keep the caller from
+	}
 	g.unsettled.note(k, err)
 	return err
 }

@@ -57,6 +57,7 @@ type Options struct {
 	// trust, since their shape is that of a Go type.
 	KeepAlways bool
 	Checks     *ProgramChecks // nil: there are none
+	Programs   *Programs      // nil: there are none
 	// Sandbox names what the kernel keeps this process to; nil: nothing is known of it.
 	Sandbox func() string
 }
@@ -84,13 +85,14 @@ type Gate struct {
 	always    bool
 	sandbox   func() string
 	checks    *ProgramChecks
+	programs  *Programs
 }
 
 // New returns a gate of those tools that the policy can ever allow.
 func New(o Options) *Gate {
 	g := &Gate{
 		policy: o.Policy, files: o.Files, ledger: o.Ledger, tools: map[string]*tools.Tool{}, inner: map[string]*tools.Tool{},
-		clock: o.Clock, log: o.Log, always: o.KeepAlways, sandbox: o.Sandbox, checks: o.Checks,
+		clock: o.Clock, log: o.Log, always: o.KeepAlways, sandbox: o.Sandbox, checks: o.Checks, programs: o.Programs,
 	}
 	g.runTool = (*tools.Tool).Run
 	if g.clock == nil {
@@ -108,7 +110,7 @@ func New(o Options) *Gate {
 	g.breaker = newBreaker(g.clock)
 	g.searchBy(o.Index)
 	for _, t := range o.Tools {
-		if o.Ledger == nil && touches(t) || !Offers(o.Policy, t) {
+		if o.Ledger == nil && touches(t) || o.Programs == nil && t.Effect.Runs || !Offers(o.Policy, t) {
 			continue
 		}
 		g.tools[t.Name] = t
@@ -122,8 +124,13 @@ func New(o Options) *Gate {
 }
 
 // Offers tells whether a tool is offered under a policy: one that writes, or makes a write ready, only where something
-// may be written.
-func Offers(p *policy.Policy, t *tools.Tool) bool { return !touches(t) || p.CanEverWrite() }
+// may be written, and one that runs programs only where some are declared.
+func Offers(p *policy.Policy, t *tools.Tool) bool {
+	if t.Effect.Runs {
+		return len(p.Programs()) > 0
+	}
+	return !touches(t) || p.CanEverWrite()
+}
 
 func touches(t *tools.Tool) bool { return t.Effect.Writes || t.Effect.Prepares }
 
@@ -274,6 +281,7 @@ func (g *Gate) env(k *call) tools.Env {
 		Notes: found, Log: changeLog{g.ledger, mayTell},
 		Artifacts: artifacts{g.ledger, files.Reader, found, mayTell, k.Caller, g.policy.Redact(), g.Has("read_artifact"), g.log},
 		Checks:    checker{files.Reader, g.checks, time.Now().Add(allChecksTime)},
+		Programs:  runs{g, k, nil},
 	}
 }
 

@@ -39,11 +39,11 @@ type ProgramChecks struct {
 	checkers []*programChecker // as in the policy
 }
 
-// NewProgramChecks finds the programs, which run in directories below dir. A program that callers could change, since
+// NewProgramChecks finds the programs, which the runner runs. A program that callers could change, since
 // inside tells that a file's path lies in a root, is not run, nor one that is not found: [ProgramChecks.Faults] names
 // them, and a check by one is reported as skipped.
-func NewProgramChecks(p *policy.Policy, dir string, inside func(file string) bool) *ProgramChecks {
-	c := &ProgramChecks{policy: p, runner: programs.NewRunner(dir)}
+func NewProgramChecks(p *policy.Policy, runner *programs.Runner, inside func(file string) bool) *ProgramChecks {
+	c := &ProgramChecks{policy: p, runner: runner}
 	for _, declared := range p.Checks() {
 		checker := &programChecker{name: nameOfCheck(declared.Command), args: declared.Command[1:], runner: c.runner}
 		checker.program, checker.fault = findOutside(declared.Command[0], inside)
@@ -136,7 +136,7 @@ func (c *programChecker) Find(ctx context.Context, base string, text []byte) che
 		return checks.Found{Skipped: "The program could not be found when the server started, or lies where callers could change it."}
 	}
 	out, err := c.runner.Run(ctx, c.program, programs.Run{
-		Args: c.args, Copy: programs.File{Base: base, Data: text}, Time: checkTime, Memory: checkMemory, Output: checkOutput,
+		Args: c.args, Copy: &programs.File{Base: base, Data: text}, Time: checkTime, Memory: checkMemory, Output: checkOutput,
 	})
 	switch {
 	case errors.Is(err, programs.ErrReplaced):

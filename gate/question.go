@@ -34,12 +34,15 @@ const (
 
 var kindVerbs = map[contract.ChangeKind]string{
 	contract.ChangeEdit: "change", contract.ChangeCreate: "create", contract.ChangeDelete: "delete", contract.ChangeMove: "move",
-	contract.ChangeMkdir: "create the directory", contract.ChangeRmdir: "remove the directory",
+	contract.ChangeMkdir: "create the directory", contract.ChangeRmdir: "remove the directory", contract.ChangeRun: "run the program",
 }
 
 // DescribeApproved tells in words what a change of an approval does.
 func DescribeApproved(c ledger.ApprovalChange) string {
 	text := kindVerbs[c.Kind] + " " + contract.Quote(c.Path)
+	if c.Kind == contract.ChangeRun {
+		return text + " " + c.To // the arguments, quoted
+	}
 	if c.To != "" {
 		text += " to " + contract.Quote(c.To)
 	}

@@ -23,8 +23,9 @@ func (g *Gate) scope(caller string) tools.Scope {
 			FileBytes: l.FileBytes, ResultBytes: l.ResultBytes, CallMillis: l.CallTime.Milliseconds(),
 			Lines: l.PageLines, Entries: l.PageEntries, Matches: l.PageMatches, Notes: l.PageNotes,
 		},
-		Tools:   g.namesFor(p),
-		Sandbox: g.sandbox(),
+		Tools:    g.namesFor(p),
+		Programs: g.programs.told(p),
+		Sandbox:  g.sandbox(),
 
 		Stopped: g.breaker.stopped(caller), Unsettled: g.unsettled.of(caller), Stuck: g.flights.stuck(caller),
 	}

@@ -28,6 +28,7 @@ func Compile(c Config) (*Policy, error) {
 	b.addNotes(c.Notes)
 	b.addEncodings(c.Encodings)
 	b.addChecks(c.Checks)
+	b.addPrograms(c.Programs)
 	if len(b.mistakes) > 0 {
 		return nil, b.mistakes
 	}

@@ -13,6 +13,7 @@ type Config struct {
 	Encodings []Encoding // in the file's order: the first that matches decides
 	Audit     Audit
 	Checks    []Check // in the file's order
+	Programs  []Program
 	Callers   []Caller
 	OAuth     *OAuth // nil: no access tokens are good here
 	Redact    bool   // replace secrets in text on its way out

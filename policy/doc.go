@@ -40,6 +40,23 @@
 //	  bytes: 64MiB             # a full file is renamed to audit.jsonl.1, an earlier one to audit.jsonl.2, and so on
 //	  files: 8                 # full files that are kept
 //	redact: true
+//	programs:                  # what run_program runs
+//	  - name: go
+//	    path: /usr/bin/go
+//	    directory: tools       # where it works, as tools write paths; without it the top
+//	    commands:              # by its first argument, what may follow
+//	      vet: ["./...", "{path}"]
+//	      test: ["./...", "{path}", -v, "-run={word}", "-count={number}"]
+//	    reads: [/usr/lib/go]   # outside the roots; the system's own directories are open anyway
+//	    time: 5m
+//	  - name: wc
+//	    path: /usr/bin/wc
+//	    allow: [-l, "{path}"]  # where there are no commands
+//	    writes: false
+//	    ask: false             # true: each run needs a person's yes
+//	    memory: 1GiB
+//	    output: 256KiB
+//	    env: [LANG]            # variables that it gets of the server's
 //
 // roots are the directories that the tools work in; directories on the command line replace them. With several, each
 // path begins with the root's name, and so do the globs that match it: with roots a and b, a/docs/** is in a, and docs/**
@@ -70,8 +87,21 @@
 // as file:line:column: message, and as Python, Node and tsc do, is told line by line. A run has 5 seconds, the checks of
 // one call 15. Package programs tells what else bounds them.
 //
-// programs and callers are reserved. This version refuses entries in them, so that nobody relies on a rule that is not
-// kept.
+// programs are what callers may run with run_program. The file at path is fixed at the start and must lie outside every
+// root. Each argument of a call must be one that is listed: text as it stands, a flag's own value included, or text with a
+// placeholder at its end. {path} stands for a file or directory as tools write it: it must lie in the program's directory
+// and be open for reading where its links lead, and for writing where the program writes; the program is given it relative
+// to its own directory, as ./NAME. {number} stands for 1 to 18 digits, {word} for 1 to 100 letters, digits, _ and -; a
+// word by itself must also be the name of a place that may be read, whether or not one is there. Nothing that begins with a
+// dash stands for a placeholder, so -la is not -l and -a, and -- is not taken unless it is listed.
+//
+// writes lets a program change what is in its directory, by whatever way it likes: the zones say which paths it may be
+// given, and nothing more. ask, or a path in the ask zone, makes a run wait for a person's yes, which is good for just these
+// arguments. time is from 1ms to 6h (by default 1m), memory what each of its processes may write to, from 16MiB (1GiB),
+// output what is kept of what it writes, from 1KiB to 8MiB (256KiB). env names variables that it gets of the server's own;
+// those that make a program load other code (LD_…, DYLD_…) are refused. reads are directories outside the roots that it may
+// read and run, where the kernel keeps it from others. Package programs tells what else bounds it. A caller with a scope of
+// its own runs none, since each sees all of its directory.
 //
 // # Globs
 //

@@ -40,6 +40,7 @@ func (b *builder) narrow(c Caller) *Policy {
 		return &q
 	}
 	own.p.settle()
+	q.programs = nil // each sees all of its directory
 	q.own, q.caller, q.all = own.p, c.Name, b.p.zones.Read
 	q.zones = crossed(b.p.zones, own.p.zones)
 	q.refusals, q.fingerprint = q.newRefusals(), q.newFingerprint()

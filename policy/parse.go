@@ -66,7 +66,7 @@ func (r *reader) policy(n ast.Node, c *Config) {
 				c.Redact = value
 			}
 		}},
-		{"programs", func(n ast.Node) { r.unsupported(n, "programs") }},
+		{"programs", func(n ast.Node) { c.Programs = r.programs(n) }},
 		{"callers", func(n ast.Node) { c.Callers, callers = r.callers(n), n }},
 		{"oauth", func(n ast.Node) { c.OAuth = r.oauth(n) }},
 		{"checks", func(n ast.Node) { c.Checks = r.checks(n) }},
@@ -74,14 +74,6 @@ func (r *reader) policy(n ast.Node, c *Config) {
 	if fault := subjectFault(c.Callers, c.OAuth); fault != "" {
 		r.fault(callers, "%s", fault)
 	}
-}
-
-// unsupported accepts an empty list of what this version can't do. Passing over a full one would leave the operator
-// believing in a rule that nobody keeps.
-func (r *reader) unsupported(n ast.Node, what string) {
-	r.items(n, what, "[]", func(n ast.Node) {
-		r.fault(n, "Entries of %s are not supported by this version; leave the list empty.", what)
-	})
 }
 
 func (r *reader) roots(n ast.Node) []Root {

@@ -124,7 +124,15 @@ func TestParseKeepsWhatTheFileSays(t *testing.T) {
 		Encodings: []Encoding{{"repo/legacy/**", "gb18030"}, {"repo/**/*.sjis", "shift_jis"}},
 		Audit:     Audit{File: filepath.Join(examples, "../log/audit.jsonl"), Bytes: 1 << 20, Files: 3},
 		Checks:    []Check{{"**/*.py", []string{"python3", "-m", "py_compile", "{path}"}}, {"repo/**/*.sh", []string{"/bin/sh", "-n", "--", "{path}"}}},
-		Redact:    false,
+		Programs: []Program{
+			{
+				Name: "go", Path: "/usr/bin/go", Directory: "repo/tools",
+				Commands: []Command{{"vet", []string{"./...", "{path}"}}, {"test", []string{"-v", "-run={word}", "-count={number}"}}, {"version", []string{}}},
+				Writes:   true, Ask: true, Time: 5 * time.Minute, Memory: 2 << 30, Output: 1 << 20, Env: []string{"GOFLAGS", "LANG"}, Reads: []string{"/usr/lib/go"},
+			},
+			{Name: "wc", Path: "/usr/bin/wc", Directory: "repo", Allow: []string{"-l", "{path}"}},
+		},
+		Redact: false,
 	}
 	if !reflect.DeepEqual(c, want) {
 		t.Errorf("got  %+v\nwant %+v", c, want)
@@ -265,6 +273,7 @@ func TestSchemaAndParseKnowTheSameKeys(t *testing.T) {
 		"notes: {qqqqqqqqqqqq: 1}":               object(schema.Properties["notes"]),
 		"limits: {qqqqqqqqqqqq: 1}":              object(schema.Properties["limits"]),
 		"roots: [{qqqqqqqqqqqq: 1, path: root}]": object(schema.Properties["roots"]),
+		"programs: [{qqqqqqqqqqqq: 1}]":          object(schema.Properties["programs"]),
 	} {
 		_, err := Parse([]byte(file), "writ.yaml")
 		if err == nil {

@@ -72,6 +72,7 @@ type Policy struct {
 	audit      Audit
 	checks     []Check
 	checked    []contract.Glob // of checks
+	programs   []Program
 	refusals   map[envelope.Code]envelope.Error
 
 	fingerprint string

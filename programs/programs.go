@@ -99,8 +99,13 @@ func identify(path string) (fact fs.FileInfo, sum [sha256.Size]byte, err error) 
 
 // Run is what a program is to do, and within which bounds.
 type Run struct {
-	Args []string // [CopyPath] in one of them stands for the path of Copy
-	Copy File     // put for the program into its own directory
+	Args []string // [CopyPath] in one of them stands for the path of Copy, where there is one
+	Copy *File    // put for the program into its own directory; nil: none
+
+	Place  string   // the directory that it works in; "": an empty one of its own
+	Writes bool     // it may change what is in Place
+	Reads  []string // directories that it may read and run, beside [Needs]
+	Env    []string // NAME=value, beside and before those that every program gets
 
 	Time   time.Duration
 	Memory uint64 // bytes of memory that each process may write to
@@ -143,6 +148,17 @@ type Runner struct{ dir string }
 // NewRunner returns a runner that makes those directories below dir, an absolute path.
 func NewRunner(dir string) *Runner { return &Runner{dir} }
 
+// Variables returns NAME=value for those of this process's variables that are set.
+func Variables(names []string) []string {
+	var set []string
+	for _, name := range names {
+		if value, found := os.LookupEnv(name); found {
+			set = append(set, name+"="+value)
+		}
+	}
+	return set
+}
+
 // Needs is what programs need of this system beside their own files: libraries, interpreters and devices.
 func Needs() walls.Walls {
 	return walls.Walls{
@@ -150,47 +166,4 @@ func Needs() walls.Walls {
 		Read:    []string{"/etc", "/proc"},
 		Devices: []string{walls.NullDevice, "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"},
 	}
-}
-
-// own is the directory of one run.
-type own struct{ dir, copy string }
-
-// open makes the directory: home and temporary files, the copy, and an empty place to be in, so that no file of the
-// copy's name or beside it is taken for a part of the program.
-func (r *Runner) open(file File) (own, error) {
-	if err := os.MkdirAll(r.dir, 0o700); err != nil {
-		return own{}, fmt.Errorf("a place for programs: %w", err)
-	}
-	dir, err := os.MkdirTemp(r.dir, "run-")
-	if err != nil {
-		return own{}, fmt.Errorf("a directory for a program: %w", err)
-	}
-	o := own{dir, filepath.Join(dir, "copy", filepath.Base(file.Base))}
-	for _, name := range []string{"home", "tmp", "copy", "work"} {
-		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
-			return own{}, errors.Join(err, o.close())
-		}
-	}
-	if err := os.WriteFile(o.copy, file.Data, 0o600); err != nil {
-		return own{}, errors.Join(err, o.close())
-	}
-	return o, nil
-}
-
-func (o own) close() error { return os.RemoveAll(o.dir) }
-
-func (o own) at(name string) string { return filepath.Join(o.dir, name) }
-
-// environment is all that a program gets to know of where it runs.
-func (o own) environment() []string {
-	return []string{"PATH=/usr/bin:/bin", "HOME=" + o.at("home"), "TMPDIR=" + o.at("tmp"), "LANG=C.UTF-8"}
-}
-
-// arguments puts the copy's path into the arguments.
-func (o own) arguments(args []string) []string {
-	placed := make([]string, len(args))
-	for i, arg := range args {
-		placed[i] = strings.ReplaceAll(arg, CopyPath, o.copy)
-	}
-	return placed
 }

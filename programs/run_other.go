@@ -22,3 +22,9 @@ func (r *Runner) Run(context.Context, *Program, Run) (Outcome, error) {
 
 // Around are the walls of a process that runs no programs.
 func (r *Runner) Around([]*Program) (walls.Walls, error) { return walls.Walls{}, nil }
+
+// Sweep has nothing to take away.
+func (r *Runner) Sweep() error { return nil }
+
+// KeepsReadOnly tells whether a program that may not write is kept from it: no.
+func KeepsReadOnly() bool { return false }

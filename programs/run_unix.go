@@ -4,6 +4,7 @@ package programs
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -86,7 +87,7 @@ func start(ctx context.Context, p *Program, run Run, o own, output io.Writer) (s
 	if err != nil {
 		return nil, false, err
 	}
-	command.Dir, command.Stdout, command.Stderr = o.at("work"), output, output
+	command.Dir, command.Stdout, command.Stderr = cmp.Or(run.Place, o.at("work")), output, output
 	ended := make(chan struct{})
 	command.Cancel = func() error { // before Wait returns, or never
 		cut = true
@@ -129,12 +130,32 @@ func launcher(ctx context.Context, t task, fault *os.File) (*exec.Cmd, error) {
 
 // job is what a launcher is told of a run.
 func job(p *Program, run Run, o own) task {
-	w := Needs()
-	w.Files, w.Write, w.Offline = []string{p.path}, []string{o.dir}, true
 	return task{
-		Path: p.path, Argv: slices.Concat([]string{p.path}, o.arguments(run.Args)), Env: o.environment(),
-		Seconds: uint64(run.Time/time.Second) + 2, Memory: run.Memory, Walls: w,
+		Path: p.path, Argv: slices.Concat([]string{p.path}, o.arguments(run.Args)), Env: o.environment(run.Env),
+		Seconds: secondsOf(run.Time), Memory: run.Memory, Walls: wallsOf(p, run, o),
 	}
+}
+
+// secondsOf is the processor time of each process, which may use every processor all the time.
+func secondsOf(wall time.Duration) uint64 {
+	return (uint64(wall/time.Second) + 2) * uint64(runtime.NumCPU())
+}
+
+// wallsOf are those around a program. What is in the directory that it works in is not run, since callers may have written
+// it; what the program makes for itself in its own is, as compilers do with tests.
+func wallsOf(p *Program, run Run, o own) walls.Walls {
+	w := Needs()
+	w.Files, w.Write, w.Offline = []string{p.path}, o.places(), true
+	if run.Place == "" {
+		return w
+	}
+	w.Run = append(append(w.Run, o.at("tmp"), o.at("home")), run.Reads...)
+	if run.Writes {
+		w.Write = append(w.Write, run.Place)
+	} else {
+		w.Read = append(w.Read, run.Place)
+	}
+	return w
 }
 
 // endGroup asks a program to end, and kills it if it does not in time.
@@ -181,16 +202,24 @@ func (c *collector) taken() ([]byte, int64) {
 	return c.kept, c.total
 }
 
-// Around are the walls of a process that runs the programs: launchers inherit them.
+// Around are the walls of a process that runs the programs: launchers inherit them. What places and reads are to a run,
+// these are to all of them.
 func (r *Runner) Around(found []*Program) (walls.Walls, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return walls.Walls{}, fmt.Errorf("the launcher: %w", err)
 	}
 	w := Needs()
-	w.Files, w.Write = []string{self}, []string{r.dir}
+	w.Files, w.Write, w.Run, w.Signals = []string{self}, []string{r.dir}, append(w.Run, r.dir), true
 	for _, p := range found {
 		w.Files = append(w.Files, p.path)
 	}
 	return w, nil
 }
+
+// KeepsReadOnly tells whether the kernel keeps a program that may not write from changing the bytes of a file, or which
+// files there are.
+func KeepsReadOnly() bool { return walls.Available().ABI >= truncateABI }
+
+// truncateABI is the first version of Landlock that knows of cutting a file short.
+const truncateABI = 3

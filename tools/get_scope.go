@@ -14,11 +14,23 @@ type Scope struct {
 	Limits ScopeLimits `json:"limits"`
 	Tools  []string    `json:"tools"`
 
+	Programs []ScopeProgram `json:"programs,omitempty" outline:"-" doc:"what run_program runs, one entry for each command of a program"`
+
 	Sandbox string `json:"sandbox,omitempty" outline:"-" doc:"what the kernel keeps the server to, such as landlock-abi7; none where it does not"`
 
 	Stopped   []StoppedCall `json:"stopped,omitempty" outline:"-" doc:"calls of yours that failed too often in the very same way and are not carried out for now, unless what they are about changes"`
 	Unsettled []Unsettled   `json:"unsettled,omitempty" outline:"-" doc:"places that you can't write before the outcome of an earlier call of yours was read"`
 	Stuck     int           `json:"stuck,omitempty" outline:"-" doc:"calls of yours that were answered at their deadline and have not come back: a drive may hang"`
+}
+
+// ScopeProgram is a program, or one command of it, as callers may run it.
+type ScopeProgram struct {
+	Program   string   `json:"program"`
+	Command   string   `json:"command,omitempty" doc:"the first argument"`
+	Arguments []string `json:"arguments" doc:"what may follow; {path}, {number} and {word} stand for one"`
+	Directory string   `json:"directory" doc:"where it works; . is the top"`
+	Writes    bool     `json:"writes"`
+	Asks      bool     `json:"asks" doc:"a person must approve each run"`
 }
 
 // StoppedCall is a call that is refused as retry-stopped.

@@ -36,6 +36,7 @@ type Env struct {
 	Artifacts Artifacts
 	Scope     func() Scope
 	Checks    Checks
+	Programs  Programs
 	Limits    Limits
 }
 
@@ -66,7 +67,8 @@ type Reader struct {
 // Writer is what a writing tool may do, beside reading.
 type Writer struct {
 	Reader
-	Files workspace.Writer
+	Files    workspace.Writer
+	Programs Programs
 }
 
 func (e Env) reader() Reader {
@@ -107,7 +109,7 @@ func serves[In, Out any](c contract.Contract, run func(context.Context, Reader, 
 func writes[In, Out any](c contract.Contract, run func(context.Context, Writer, In) (Out, error)) *Tool {
 	c.Effect.Writes = true
 	t := declare(c, func(ctx context.Context, env Env, in In) (Out, error) {
-		return run(ctx, Writer{env.reader(), env.Files}, in)
+		return run(ctx, Writer{env.reader(), env.Files, env.Programs}, in)
 	})
 	registry = append(registry, t)
 	return t

@@ -60,6 +60,9 @@ func (w Walls) Raise() (Level, error) {
 	if !w.Offline {
 		config.HandledAccessNet = 0
 	}
+	if w.Signals {
+		config.Scoped &^= syscall.ScopeSignal
+	}
 	if err := config.BestEffort().Restrict(rules...); err != nil {
 		return Level{}, fmt.Errorf("raise the walls: %w", err)
 	}

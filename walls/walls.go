@@ -7,7 +7,10 @@
 // lifted, only be drawn closer.
 package walls
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Walls is what a process may still do once they are raised. Directories and files that are not there are left out.
 type Walls struct {
@@ -17,6 +20,18 @@ type Walls struct {
 	Files   []string // single files that may be read and executed
 	Devices []string // single files that may be read and written
 	Offline bool     // no TCP connection may be made and none be waited for
+	// Signals leaves open to send signals to processes outside: who starts a process may have to end it, and each thread is
+	// behind walls of its own, so that a child of one is outside to the others.
+	Signals bool
+}
+
+// And returns what is possible by w, by more, or by both.
+func (w Walls) And(more Walls) Walls {
+	return Walls{
+		Read: slices.Concat(w.Read, more.Read), Write: slices.Concat(w.Write, more.Write), Run: slices.Concat(w.Run, more.Run),
+		Files: slices.Concat(w.Files, more.Files), Devices: slices.Concat(w.Devices, more.Devices), Offline: w.Offline && more.Offline,
+		Signals: w.Signals || more.Signals,
+	}
 }
 
 // Level is what the kernel keeps to. The zero Level is no wall.

@@ -82,6 +82,24 @@ func (w *Workspace) Relative(absolute string) (contract.Path, bool) {
 	return contract.Path{}, false
 }
 
+// Absolute returns where on this machine a place is, links on the way to its root followed; false where its root is none.
+// What it is for must see to it itself that the place is what it was taken for.
+func (w *Workspace) Absolute(p contract.Path) (string, bool) {
+	for _, r := range w.options.Roots {
+		rest := p.String()
+		if r.Name != "" {
+			mount, below := p.Mount()
+			if mount != r.Name {
+				continue
+			}
+			rest = below.String()
+		}
+		spellings := spellingsOf(r.Dir)
+		return filepath.Join(spellings[len(spellings)-1], filepath.FromSlash(rest)), true
+	}
+	return "", false
+}
+
 // spellingsOf returns the absolute paths by which a root's directory is known: as it was given, and free of links.
 func spellingsOf(directory string) []string {
 	var list []string
