@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"writ/contract"
+	"writ/envelope"
 	"writ/ledger"
 )
 
@@ -113,8 +114,26 @@ func printAuditRow(out io.Writer) func(json.RawMessage) error {
 	}
 }
 
+// verdict is what a verification found, as --json prints it.
+type verdict struct {
+	Whole  bool          `json:"whole"`
+	Rows   int           `json:"rows"`
+	Bad    int64         `json:"bad,omitempty"` // the first row that is not as it was
+	Why    string        `json:"why,omitempty"`
+	Copies []copyVerdict `json:"copies,omitempty"`
+}
+
+type copyVerdict struct {
+	File  string `json:"file"`
+	Whole bool   `json:"whole"`
+	Rows  int    `json:"rows"`
+	Bad   int64  `json:"bad,omitempty"`
+	Why   string `json:"why,omitempty"`
+}
+
 func newAuditVerify(directories *[]string) *cobra.Command {
 	o := &options{}
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "verify [COPY…]",
 		Short: "Look whether any line of the audit was changed or is missing",
@@ -122,51 +141,83 @@ func newAuditVerify(directories *[]string) *cobra.Command {
 Whoever can write to the state directory could make the whole chain anew, or a shorter one: that shows against copies of
 its lines that were kept elsewhere, such as the files that audit.file in the policy names. Each must be held as it is.
 
+--json prints one object: {"whole", "rows", "bad", "why", "copies": [{"file", "whole", "rows", "bad", "why"}]}, where bad is
+the number of the first line that is wrong.
+
   writ audit verify
-  writ audit verify /mnt/logs/audit.jsonl*`,
+  writ audit verify /mnt/logs/audit.jsonl*
+  writ audit verify --json --root ~/project`,
 		RunE: func(cmd *cobra.Command, copies []string) error {
 			h, err := o.open(*directories)
 			if err != nil {
 				return err
 			}
 			defer h.finish()
-			v, err := h.ledger.Verify(cmd.Context())
+			v, err := h.verifyAudit(cmd.Context(), copies)
 			if err != nil {
 				return err
 			}
-			out := cmd.OutOrStdout()
-			if v.Bad != 0 {
-				fmt.Fprintln(out, v.Why)
+			if asJSON {
+				fmt.Fprintf(cmd.OutOrStdout(), "%s\n", envelope.AppendValue(nil, v))
+			} else {
+				v.print(cmd.OutOrStdout())
+			}
+			if !v.Whole {
 				return exitStatus(1)
 			}
-			for _, name := range copies {
-				if err := h.verifyCopy(cmd.Context(), out, name); err != nil {
-					return err
-				}
-			}
-			fmt.Fprintf(out, "The audit is whole: %d rows.\n", v.Rows)
 			return nil
 		},
 	}
 	o.register(cmd)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print what was found as one JSON object")
 	return cmd
 }
 
+// verifyAudit looks through the audit, and compares copies of its lines with it where it is whole.
+func (h *house) verifyAudit(ctx context.Context, copies []string) (verdict, error) {
+	found, err := h.ledger.Verify(ctx)
+	if err != nil {
+		return verdict{}, err
+	}
+	v := verdict{Whole: found.Bad == 0, Rows: found.Rows, Bad: found.Bad, Why: found.Why}
+	for _, name := range copies {
+		if found.Bad != 0 {
+			break
+		}
+		c, err := h.verifyCopy(ctx, name)
+		if err != nil {
+			return verdict{}, err
+		}
+		v.Whole = v.Whole && c.Whole
+		v.Copies = append(v.Copies, c)
+	}
+	return v, nil
+}
+
 // verifyCopy compares the audit with a file of its lines.
-func (h *house) verifyCopy(ctx context.Context, out io.Writer, name string) error {
+func (h *house) verifyCopy(ctx context.Context, name string) (copyVerdict, error) {
 	f, err := os.Open(name)
 	if err != nil {
-		return err
+		return copyVerdict{}, err
 	}
 	defer f.Close()
 	v, err := h.ledger.VerifyCopy(ctx, f)
-	if err != nil {
-		return err
-	}
+	return copyVerdict{File: name, Whole: v.Bad == 0, Rows: v.Rows, Bad: v.Bad, Why: v.Why}, err
+}
+
+func (v verdict) print(out io.Writer) {
 	if v.Bad != 0 {
-		fmt.Fprintf(out, "%s: %s\n", name, v.Why)
-		return exitStatus(1)
+		fmt.Fprintln(out, v.Why)
+		return
 	}
-	fmt.Fprintf(out, "%s: %d rows, all in the audit.\n", name, v.Rows)
-	return nil
+	for _, c := range v.Copies {
+		if c.Whole {
+			fmt.Fprintf(out, "%s: %d rows, all in the audit.\n", c.File, c.Rows)
+		} else {
+			fmt.Fprintf(out, "%s: %s\n", c.File, c.Why)
+		}
+	}
+	if v.Whole {
+		fmt.Fprintf(out, "The audit is whole: %d rows.\n", v.Rows)
+	}
 }

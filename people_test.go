@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -99,6 +100,21 @@ func TestPolicyOfTheLog(t *testing.T) {
 	}
 	if got := with("audit", "verify", policyFile); got.status != 1 || !strings.Contains(got.stdout, "something else") {
 		t.Errorf("verify with what is no copy: %+v", got)
+	}
+	copied := filepath.Join(base, "shipped/audit.jsonl")
+	for _, c := range []struct {
+		copies []string
+		status int
+		want   string
+	}{
+		{nil, 0, `{"whole":true,"rows":1}`},
+		{[]string{copied}, 0, `{"whole":true,"rows":1,"copies":[{"file":` + strconv.Quote(copied) + `,"whole":true,"rows":1}]}`},
+		{[]string{policyFile, copied}, 1, `{"whole":false,"rows":1,"copies":[{"file":` + strconv.Quote(policyFile) + `,"whole":false,`},
+	} {
+		got := with(append([]string{"audit", "verify", "--json"}, c.copies...)...)
+		if got.status != c.status || !strings.HasPrefix(got.stdout, c.want) || !json.Valid([]byte(got.stdout)) {
+			t.Errorf("verify --json %v: %+v", c.copies, got)
+		}
 	}
 	t.Run("undo data go with their budget", func(t *testing.T) {
 		o := options{profile: "all", state: filepath.Join(base, "state"), policyFile: policyFile}

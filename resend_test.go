@@ -29,6 +29,7 @@ func TestResentCallOfALostConnection(t *testing.T) {
 		{"append_text", sharedFile(0), map[string]any{"path": sharedFile(0), "text": "second\n", "observed_version": one}, "mark:0;\nfirst\nsecond\n"},
 		{"overwrite_file", sharedFile(0), map[string]any{"path": sharedFile(0), "content": "all new", "observed_version": one}, "all new"},
 		{"create_file", "new/deep/f.txt", map[string]any{"path": "new/deep/f.txt", "content": "new"}, "new"},
+		{"move_file", "moved.txt", map[string]any{"source": sharedFile(0), "destination": "moved.txt", "observed_version": one}, "mark:0;\nfirst\n"},
 		{"apply_edits", sharedFile(1), map[string]any{"edits": edits}, "mark:0;\nlast\n"},
 	} {
 		t.Run(test.tool, func(t *testing.T) {

@@ -16,6 +16,9 @@ func (g *Gate) alreadyApplied(ctx context.Context, k *call, err error) error {
 	if items, ok := errors.AsType[*envelope.Items](err); ok && g.ledger != nil && k.tool.Effect.Writes {
 		return g.alreadyAppliedAll(ctx, k, items)
 	}
+	if g.ledger != nil && k.tool.Effect.Writes && envelope.CodeOf(err) == envelope.PathNotFound {
+		return g.alreadyGone(ctx, k, err)
+	}
 	conflict, ok := errors.AsType[*workspace.Conflict](err)
 	if !ok || g.ledger == nil || conflict.Current.IsZero() {
 		return err
@@ -29,6 +32,28 @@ func (g *Gate) alreadyApplied(ctx context.Context, k *call, err error) error {
 		return err
 	}
 	return alreadyDone(first.RequestID, first.ID)
+}
+
+// alreadyGone is alreadyApplied where nothing is at the place any more because this very call took it away. A move is done
+// if the file lies at its destination as it was put there. A deletion leaves nothing that would show that: the answer
+// stays the same, and tells of the call that is on record.
+func (g *Gate) alreadyGone(ctx context.Context, k *call, err error) error {
+	first, found, lookupErr := g.ledger.Applied(ctx, k.fingerprint())
+	if lookupErr != nil || !found || first.Reverted {
+		return err
+	}
+	switch first.Kind {
+	case contract.ChangeMove:
+		file, loadErr := g.files.Reader(guard{g.policy}).Load(ctx, first.To)
+		if loadErr == nil && file.Resolved == first.To && file.Version == first.After {
+			return alreadyDone(first.RequestID, first.ID)
+		}
+	case contract.ChangeDelete:
+		cause := *envelope.Cause(err)
+		cause.Message += fmt.Sprintf(" This very call deleted it before, as request %s (change %s).", first.RequestID, first.ID)
+		return cause.With("request_id", first.RequestID).With("change_id", first.ID)
+	}
+	return err
 }
 
 func alreadyDone(requestID, changeID string) *envelope.Error {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -105,28 +106,53 @@ func (l *locks) acquireSlot(ctx context.Context, n int) (release func(), err err
 	}, nil
 }
 
-// lockFile locks a slot's file. Closing it, by whatever end of the process, unlocks it.
+// lockFile locks a slot's file. Closing it, by whatever end of the process, unlocks it. What was locked must be what stands
+// under that name afterwards: else somebody took the file away, and others lock another one.
 func (l *locks) lockFile(ctx context.Context, slot int) (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(l.dir, fmt.Sprintf("%02x", slot)), os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, noLock(err)
-	}
 	for pause := 100 * time.Microsecond; ; pause = min(2*pause, 5*time.Millisecond) {
-		locked, err := tryLock(f)
-		if err != nil {
-			f.Close()
-			return nil, noLock(err)
-		}
-		if locked {
-			return f, nil
+		f, err := l.tryFile(slot)
+		if f != nil || err != nil {
+			return f, err
 		}
 		select {
 		case <-ctx.Done():
-			f.Close()
 			return nil, busy(ctx.Err())
 		case <-time.After(pause):
 		}
 	}
+}
+
+// tryFile locks a slot's file, or returns nil where another process has it. A directory that somebody cleared away is
+// made again.
+func (l *locks) tryFile(slot int) (*os.File, error) {
+	name := filepath.Join(l.dir, fmt.Sprintf("%02x", slot))
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	if errors.Is(err, fs.ErrNotExist) {
+		_ = os.Mkdir(l.dir, 0o700) // that it fails shows again below
+		f, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	}
+	if err != nil {
+		return nil, noLock(err)
+	}
+	locked, err := tryLock(f)
+	if err == nil && locked && stands(f, name) {
+		return f, nil
+	}
+	f.Close()
+	if err != nil {
+		return nil, noLock(err)
+	}
+	return nil, nil
+}
+
+// stands tells whether an open file is the one under the name.
+func stands(f *os.File, name string) bool {
+	open, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Stat(name)
+	return err == nil && os.SameFile(open, there)
 }
 
 // noLock tells that the state directory is not fit for locks: it is gone, full or read-only.
