@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 )
@@ -43,16 +44,25 @@ func newCalls(ctx context.Context) *calls {
 	return c
 }
 
-// begin opens a call by the name under which the client can cancel it; "" for none. It is not ok when the server is
-// ending or has too many. Values of ctx and its end hold for the call; it ends with the others at the latest.
-func (c *calls) begin(ctx context.Context, name string) (run *call, ok bool) {
+var (
+	errTooMany = errors.New("Too many calls are open; send further ones when these are answered")
+	errSameID  = errors.New("A request of this id is still open; this one was not carried out. Each request needs an id of its own")
+)
+
+// begin opens a call by the name under which the client can cancel it; "" for none. It fails when the server is ending,
+// has too many, or has one of that name. Values of ctx and its end hold for the call; it ends with the others at the
+// latest.
+func (c *calls) begin(ctx context.Context, name string) (*call, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.closed || c.open == maxOpen {
-		return nil, false
+	switch {
+	case c.closed || c.open == maxOpen:
+		return nil, errTooMany
+	case c.named[name] != nil:
+		return nil, errSameID
 	}
 	c.open++
-	run = &call{of: c, name: name}
+	run := &call{of: c, name: name}
 	run.ctx, run.cancel = context.WithCancel(ctx)
 	if ctx != c.ctx {
 		run.unlink = context.AfterFunc(c.ctx, run.cancel)
@@ -60,7 +70,7 @@ func (c *calls) begin(ctx context.Context, name string) (run *call, ok bool) {
 	if name != "" {
 		c.named[name] = run
 	}
-	return run, true
+	return run, nil
 }
 
 // wait waits for one of the slots; it is false where the call is cancelled first.

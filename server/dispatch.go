@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"runtime/debug"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -143,4 +144,11 @@ func (s *Server) letAsk(c *Call, q *request, can mcp.ClientCapabilities, w *wait
 	}
 }
 
-const tooMany = "Too many calls are open; send further ones when these are answered"
+// notBegun answers a request that could not be begun.
+func (r *request) notBegun(err error) *fault {
+	code := mcp.INTERNAL_ERROR
+	if errors.Is(err, errSameID) {
+		code = mcp.INVALID_REQUEST
+	}
+	return r.fault(code, err.Error())
+}

@@ -628,12 +628,12 @@ func TestSSEAnswersOpenCallsAtTheEnd(t *testing.T) {
 func TestHTTPTooManyCalls(t *testing.T) {
 	x := listen(t, HTTPOptions{})
 	for range maxOpen {
-		if _, ok := x.listener.calls.begin(t.Context(), ""); !ok {
+		if _, err := x.listener.calls.begin(t.Context(), ""); err != nil {
 			t.Fatal("refused too early")
 		}
 	}
 	e := x.do(exchange{method: "POST", path: pathMCP, body: callLine("1", "echo", "{}"), header: map[string]string{"Mcp-Session-Id": x.session()}})
-	if e.status != 503 || e.headers.Get("Retry-After") == "" || !strings.Contains(e.answer, tooMany) {
+	if e.status != 503 || e.headers.Get("Retry-After") == "" || !strings.Contains(e.answer, errTooMany.Error()) {
 		t.Errorf("%d %s", e.status, e.answer)
 	}
 	x.listener.calls.mu.Lock()

@@ -16,8 +16,9 @@ const lineBuffer = 64 << 10
 
 // lineReader reads the lines of its input. A last line without an end is a line too.
 type lineReader struct {
-	in   *bufio.Reader
-	most int // bytes of the longest line that is taken
+	in     *bufio.Reader
+	most   int      // bytes of the longest line that is taken
+	before [][]byte // lines that come before those of in
 }
 
 func newLineReader(in io.Reader, most int) *lineReader {
@@ -27,6 +28,11 @@ func newLineReader(in io.Reader, most int) *lineReader {
 // next returns the next line that is not blank, in memory of its own and without its end. It returns the input's error,
 // io.EOF most often, after the last line.
 func (r *lineReader) next() ([]byte, error) {
+	if len(r.before) > 0 {
+		line := r.before[0]
+		r.before = r.before[1:]
+		return line, nil
+	}
 	for {
 		line, err := r.read()
 		if errors.Is(err, errTooLong) {
@@ -40,6 +46,9 @@ func (r *lineReader) next() ([]byte, error) {
 		}
 	}
 }
+
+// put puts a line before all that were not read yet, and behind the others that were put.
+func (r *lineReader) put(line []byte) { r.before = append(r.before, line) }
 
 func (r *lineReader) read() ([]byte, error) {
 	part, err := r.in.ReadSlice('\n')

@@ -293,10 +293,8 @@ func (w *sseWriter) send() {
 
 // offerOverSSE carries out a request for what is offered beside tools.
 func (l *Listener) offerOverSSE(w http.ResponseWriter, id string, stream sseClient, q *request) {
-	run, ok := l.calls.begin(stream.ctx, "sse "+id+" "+string(q.id))
+	run, ok := (&post{l: l, w: w, q: q}).begin(stream.ctx, "sse "+id+" "+string(q.id))
 	if !ok {
-		w.Header().Set("Retry-After", "1")
-		writeFault(w, http.StatusServiceUnavailable, "", q.fault(mcp.INTERNAL_ERROR, tooMany))
 		return
 	}
 	w.WriteHeader(http.StatusAccepted)

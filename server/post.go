@@ -62,6 +62,10 @@ func (l *Listener) post(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
+	if isBatch(body) && l.takesBatches(r) {
+		l.postBatch(w, r, body)
+		return
+	}
 	version := r.Header.Get(mcp.HeaderProtocolVersion)
 	q, f := parse(body)
 	if f == nil {
@@ -156,7 +160,7 @@ func (p *post) answerModern() {
 		p.w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	p.answer(p.r.Context(), introduction{callerName(p.r.Context()), clientName(p.q.meta.client), decodeCapabilities(p.q.meta.capabilities)}, "")
+	p.answer(p.r.Context(), introduction{callerName(p.r.Context()), clientName(p.q.meta.client), "", decodeCapabilities(p.q.meta.capabilities)}, "")
 }
 
 // initialize has the library open a session, whatever session the client had before.
@@ -165,11 +169,12 @@ func (p *post) initialize() {
 		return
 	}
 	var params struct {
+		Version      string          `json:"protocolVersion"`
 		ClientInfo   json.RawMessage `json:"clientInfo"`
 		Capabilities json.RawMessage `json:"capabilities"`
 	}
 	if id := p.w.Header().Get(library.HeaderKeySessionID); id != "" && json.Unmarshal(p.q.params, &params) == nil {
-		p.l.sessions.setClient(id, introduction{callerName(p.r.Context()), clientName(params.ClientInfo), decodeCapabilities(params.Capabilities)})
+		p.l.sessions.setClient(id, introduction{callerName(p.r.Context()), clientName(params.ClientInfo), params.Version, decodeCapabilities(params.Capabilities)})
 	}
 	p.l.closeSurplus()
 }
@@ -242,13 +247,17 @@ func (p *post) answer(ctx context.Context, from introduction, name string) {
 	out.sendValue(p.q.id, result)
 }
 
-// begin opens a call, or answers that there are too many.
+// begin opens a call, or answers why it can't be.
 func (p *post) begin(ctx context.Context, name string) (run *call, ok bool) {
-	if run, ok = p.l.calls.begin(ctx, name); !ok {
+	run, err := p.l.calls.begin(ctx, name)
+	switch {
+	case errors.Is(err, errSameID):
+		writeFault(p.w, http.StatusBadRequest, "", p.q.notBegun(err))
+	case err != nil:
 		p.w.Header().Set("Retry-After", "1")
-		writeFault(p.w, http.StatusServiceUnavailable, "", p.q.fault(mcp.INTERNAL_ERROR, tooMany))
+		writeFault(p.w, http.StatusServiceUnavailable, "", p.q.notBegun(err))
 	}
-	return run, ok
+	return run, err == nil
 }
 
 func (p *post) call(ctx context.Context, from introduction, name string) {

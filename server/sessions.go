@@ -38,6 +38,7 @@ type session struct {
 type introduction struct {
 	caller       string // who has made it
 	name         string // "name/version"
+	version      string // the protocol version that it wants, "" where it is not needed
 	capabilities mcp.ClientCapabilities
 }
 
@@ -119,6 +120,16 @@ func (s *sessions) subscriptions(id string, begin func(caller string) *listener)
 		x.subs = begin(x.client.caller)
 	}
 	return x.subs
+}
+
+// version returns the protocol version that an open session was begun with, "" where there is none.
+func (s *sessions) version(id string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if x := s.find(id); x != nil {
+		return x.client.version
+	}
+	return ""
 }
 
 func (s *sessions) setClient(id string, c introduction) {

@@ -98,9 +98,9 @@ func (s *Server) handleForLibrary(ctx context.Context, r mcp.CallToolRequest) (*
 	if open == nil {
 		return nil, errors.New("tools are not called this way")
 	}
-	run, ok := open.begin(ctx, "")
-	if !ok {
-		return nil, errors.New(tooMany)
+	run, err := open.begin(ctx, "")
+	if err != nil {
+		return nil, err
 	}
 	defer run.done()
 	if !run.wait() {

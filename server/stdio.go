@@ -100,6 +100,10 @@ const (
 )
 
 func (l *loop) handle(line []byte) reader {
+	if isBatch(line) && l.peer.ProtocolVersion() == batchVersion {
+		l.batch(line)
+		return same
+	}
 	q, f := parse(line)
 	if f == nil {
 		f = q.checkVersion()
@@ -161,9 +165,9 @@ func (l *loop) call(q *request) reader {
 		l.out.sendFault(f)
 		return same
 	}
-	run, ok := l.calls.begin(l.calls.ctx, string(q.id))
-	if !ok {
-		l.out.sendFault(q.fault(mcp.INTERNAL_ERROR, tooMany))
+	run, err := l.calls.begin(l.calls.ctx, string(q.id))
+	if err != nil {
+		l.out.sendFault(q.notBegun(err))
 		return same
 	}
 	defer run.done()
@@ -176,9 +180,9 @@ func (l *loop) call(q *request) reader {
 
 // offer is call for what is offered beside tools.
 func (l *loop) offer(q *request) reader {
-	run, ok := l.calls.begin(l.calls.ctx, string(q.id))
-	if !ok {
-		l.out.sendFault(q.fault(mcp.INTERNAL_ERROR, tooMany))
+	run, err := l.calls.begin(l.calls.ctx, string(q.id))
+	if err != nil {
+		l.out.sendFault(q.notBegun(err))
 		return same
 	}
 	defer run.done()

@@ -220,7 +220,7 @@ func TestStdioRefusesCallsWithoutEnd(t *testing.T) {
 	for i := range maxOpen + 1 {
 		c.send(callLine(fmt.Sprint(i), "slow", "{}"))
 	}
-	if got, want := c.next(), failure(fmt.Sprint(maxOpen), -32603, tooMany); got != want {
+	if got, want := c.next(), failure(fmt.Sprint(maxOpen), -32603, errTooMany.Error()); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	close(c.gate.release)
