@@ -91,13 +91,14 @@ func (r *call) freeSlot() {
 	}
 }
 
-// cancelNamed cancels the call of that name, if it is open.
+// cancelNamed cancels the call of that name, if it is open. It will not be answered, so its name is free.
 func (c *calls) cancelNamed(name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if run := c.named[name]; run != nil {
 		run.cancelled = true
 		run.cancel()
+		delete(c.named, name)
 	}
 }
 
