@@ -7,13 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os/user"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"writ/contract"
 	"writ/gate"
 	"writ/ledger"
 )
@@ -147,10 +147,7 @@ func newApprovalsDecide(verb string, approve bool) *cobra.Command {
 
 // decide answers for whoever runs this program.
 func decide(ctx context.Context, book *ledger.Ledger, id string, d ledger.Decision) (ledger.Approval, error) {
-	d.By, d.Way = "somebody", "writ approvals"
-	if u, err := user.Current(); err == nil {
-		d.By = u.Username
-	}
+	d.By, d.Way = userName(), "writ approvals"
 	return book.Decide(ctx, id, d)
 }
 
@@ -158,7 +155,7 @@ func decide(ctx context.Context, book *ledger.Ledger, id string, d ledger.Decisi
 func toldState(a ledger.Approval) string {
 	by := ""
 	if a.Decider != "" {
-		by = " by " + shownName(a.Decider)
+		by = " by " + contract.Shown(a.Decider)
 	}
 	switch until := a.Expires.Local().Format(time.DateTime); a.State {
 	case ledger.ApprovalApproved:
@@ -176,7 +173,7 @@ func toldState(a ledger.Approval) string {
 }
 
 func printApproval(out io.Writer, a ledger.Approval) error {
-	fmt.Fprintf(out, "%s, asked %s by %s, tool %s\n", a.ID, a.Asked.Local().Format(time.DateTime), shownName(cmp.Or(a.Client, a.Caller)), a.Tool)
+	fmt.Fprintf(out, "%s, asked %s by %s, tool %s\n", a.ID, a.Asked.Local().Format(time.DateTime), contract.Shown(cmp.Or(a.Client, a.Caller)), a.Tool)
 	for _, c := range a.Changes {
 		fmt.Fprintf(out, "  %s%s\n", gate.DescribeApproved(c), map[bool]string{false: " (needs no approval)"}[c.Asks])
 	}

@@ -106,7 +106,7 @@ func printAuditRow(out io.Writer) func(json.RawMessage) error {
 		}
 		status := strings.Join(append([]string{row.Status}, row.Codes...), " ")
 		for i, p := range row.Paths {
-			row.Paths[i] = shownName(p)
+			row.Paths[i] = contract.Shown(p)
 		}
 		_, err := fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s%s\n", row.Time.Local().Format(time.DateTime), row.RequestID, row.Caller,
 			row.Tool, status, strings.Join(row.Paths, " "), row.Event)

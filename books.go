@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"writ/contract"
 	"writ/envelope"
 	"writ/ledger"
 )
@@ -77,6 +78,6 @@ func (b books) find(ctx context.Context, id string) (*ledger.Ledger, ledger.Appr
 			errs = append(errs, err)
 		}
 	}
-	errs = append(errs, fmt.Errorf("there is no approval %s here; if the server runs with --state, name the same directory", shownName(id)))
+	errs = append(errs, fmt.Errorf("there is no approval %s here; if the server runs with --state, name the same directory", contract.Shown(id)))
 	return nil, ledger.Approval{}, errors.Join(errs...)
 }

@@ -14,7 +14,6 @@ import (
 
 	"writ/contract"
 	"writ/envelope"
-	"writ/gate"
 	"writ/ledger"
 )
 
@@ -126,19 +125,11 @@ func printChangeTable(out io.Writer, list []contract.Change) error {
 
 // placeOf names where a change was made. Names are quoted where they could do something to a terminal.
 func placeOf(c contract.Change) string {
-	place := shownName(c.Path.String())
+	place := contract.Shown(c.Path.String())
 	if !c.To.IsTop() {
-		place += " → " + shownName(c.To.String())
+		place += " → " + contract.Shown(c.To.String())
 	}
 	return place
-}
-
-// shownName quotes a name unless it is as harmless as it looks.
-func shownName(name string) string {
-	if quoted := contract.Quote(name); quoted != `"`+name+`"` {
-		return quoted
-	}
-	return name
 }
 
 func stateOf(c contract.Change) string {
@@ -175,7 +166,7 @@ whoever runs this could write there anyway.`,
 				return err
 			}
 			defer h.finish()
-			if !h.gate.Has("revert_change") {
+			if !h.gate.CanUndo() {
 				return fmt.Errorf("the policy allows no writing, so nothing can be undone")
 			}
 			return h.undo(cmd.Context(), cmd.OutOrStdout(), undoing{args[0], asJSON})
@@ -194,8 +185,7 @@ type undoing struct {
 }
 
 func (h *house) undo(ctx context.Context, out io.Writer, u undoing) error {
-	arguments := append(envelope.AppendString([]byte(`{"change_id":`), u.changeID), '}')
-	e := h.gate.Call(ctx, gate.Call{Caller: gate.CallerLocal, Client: "writ undo", Tool: "revert_change", Arguments: arguments, Asker: ownWord{}})
+	e := h.gate.Undo(ctx, "writ undo", u.changeID)
 	if u.asJSON {
 		if err := printAnswer(out, &e); err != nil {
 			return err
@@ -208,12 +198,6 @@ func (h *house) undo(ctx context.Context, out io.Writer, u undoing) error {
 	}
 	return nil
 }
-
-// ownWord answers for a person who runs a command: that is the yes.
-type ownWord struct{}
-
-// Ask returns the yes.
-func (ownWord) Ask(context.Context, gate.Question) (gate.Answer, error) { return gate.Approved, nil }
 
 func printUndone(out io.Writer, e *envelope.Envelope) {
 	for _, p := range e.Errors {
@@ -233,7 +217,7 @@ func printUndone(out io.Writer, e *envelope.Envelope) {
 	if err := json.Unmarshal(e.AppendJSON(nil), &told); err != nil {
 		panic(err) // it was made here
 	}
-	what := shownName(told.ChangedFile)
+	what := contract.Shown(told.ChangedFile)
 	if len(told.Items) > 1 {
 		what = fmt.Sprintf("%d files", len(told.Items))
 	}

@@ -31,7 +31,8 @@ var rooms = map[string][]string{
 	"server":    {"gate", "callers", "tools", "contract", "envelope"},
 	"client":    {"gate", "tools", "contract", "envelope"},
 	"release":   {"tools", "contract", "envelope"},
-	".":         {"client", "server", "callers", "gate", "tools", "notes", "workspace", "policy", "ledger", "contract", "envelope", "walls", "programs"},
+	"console":   {"gate", "workspace", "policy", "ledger", "contract", "envelope"},
+	".":         {"client", "server", "console", "callers", "gate", "tools", "notes", "workspace", "policy", "ledger", "contract", "envelope", "walls", "programs"},
 }
 
 // Packages that only some rooms may import, each with its reason.
@@ -44,7 +45,7 @@ var reserved = []struct {
 	{"modernc.org/sqlite", []string{"ledger", "notes"}, "only the ledger and the notes index keep a database"},
 	{"os/exec", []string{".", "programs", "release"}, "only programs starts one, but for the client's own command that installs, and the builds of a release"},
 	{"github.com/landlock-lsm/go-landlock", []string{"walls"}, "only the walls speak to the kernel about this process"},
-	{"net", []string{"server"}, "only the server is on the network"},
+	{"net", []string{"server", "console"}, "only the server and the console are on the network"},
 	{"unsafe", []string{"workspace"}, "only system calls need it"},
 	{"os", []string{".", "walls", "programs", "workspace", "ledger", "notes", "policy", "server", "client", "release"}, "nothing but the workspace touches files under a root"},
 }

@@ -63,7 +63,7 @@ the files of one or more directories, and says the truth in every answer.
 		Version:       version(),
 	}
 	root.AddCommand(newServe(), newCall(), newTools(), newPolicy(), newDoctor(), newVersion(), newDemo(),
-		newChanges(), newUndo(), newApprovals(), newAudit(), newIndex(), newSearch(), newInstall(), newBridge(), newToken())
+		newChanges(), newUndo(), newApprovals(), newAudit(), newConsole(), newIndex(), newSearch(), newInstall(), newBridge(), newToken())
 	root.CompletionOptions.HiddenDefaultCmd = true
 	return root
 }

@@ -191,12 +191,12 @@ func TestStateOfAnotherRoot(t *testing.T) {
 
 func TestNamesAreShownHarmless(t *testing.T) {
 	for _, name := range []string{"docs/a.md", "a b", "日本.md"} {
-		if got := shownName(name); got != name {
+		if got := contract.Shown(name); got != name {
 			t.Errorf("%q is shown as %q", name, got)
 		}
 	}
 	for _, name := range []string{"a\x1b[2J", "a\nb", "a\u202eb"} {
-		if got := shownName(name); strings.ContainsAny(got, "\x1b\n\u202e") {
+		if got := contract.Shown(name); strings.ContainsAny(got, "\x1b\n\u202e") {
 			t.Errorf("%q is shown as %q", name, got)
 		}
 	}

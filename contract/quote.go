@@ -29,3 +29,11 @@ func quoteVisible(s string) string {
 	b.WriteByte('"')
 	return b.String()
 }
+
+// Shown returns a name for a person: as it is where it is as harmless as it looks, else as [Quote] does.
+func Shown(name string) string {
+	if quoted := Quote(name); quoted != `"`+name+`"` {
+		return quoted
+	}
+	return name
+}

@@ -229,20 +229,50 @@ func (l *Ledger) Rows(ctx context.Context, filter RowFilter, f func(row json.Raw
 	return l.fail(s, err)
 }
 
-const selectRows = `
+// rowsWhere is what a [RowFilter] comes to; its arguments are those of filter.arguments.
+const rowsWhere = `
 SELECT line FROM calls
 WHERE (?1 = '' OR request_id = ?1) AND (?2 = '' OR line ->> 'tool' = ?2) AND (?3 = '' OR line ->> 'time' >= ?3)
 	AND (?4 = '' OR line ->> 'caller' = ?4) AND (?5 = '' OR line ->> 'status' = ?5)
-	AND (?6 = '' OR EXISTS (SELECT 1 FROM json_each(line, '$.paths') WHERE value = ?6 OR value >= ?6 || '/' AND value < ?6 || '0'))
-ORDER BY seq`
+	AND (?6 = '' OR EXISTS (SELECT 1 FROM json_each(line, '$.paths') WHERE value = ?6 OR value >= ?6 || '/' AND value < ?6 || '0'))`
 
-func (s *store) eachRow(ctx context.Context, filter RowFilter, f func(row json.RawMessage) error) error {
+const (
+	selectRows     = rowsWhere + " ORDER BY seq"
+	selectLastRows = rowsWhere + " AND (?7 = 0 OR seq < ?7) ORDER BY seq DESC LIMIT ?8"
+)
+
+func (filter RowFilter) arguments() []any {
 	since := ""
 	if !filter.Since.IsZero() {
 		since = stampOf(filter.Since)
 	}
-	rows, err := s.readers.QueryContext(ctx, selectRows, filter.RequestID, filter.Tool, since,
-		filter.Caller, string(filter.Status), filter.Path.String())
+	return []any{filter.RequestID, filter.Tool, since, filter.Caller, string(filter.Status), filter.Path.String()}
+}
+
+// LastRows returns the newest audit rows of those that the filter chooses, newest first, most at most. before is the
+// number of a row: only those before it count; 0: all do.
+func (l *Ledger) LastRows(ctx context.Context, filter RowFilter, before int64, most int) ([]json.RawMessage, error) {
+	s, err := l.opened(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var list []json.RawMessage
+	err = s.rowsOf(ctx, func(row json.RawMessage) error {
+		list = append(list, row)
+		return nil
+	}, selectLastRows, append(filter.arguments(), before, most)...)
+	if err != nil {
+		return nil, l.fail(s, err)
+	}
+	return list, nil
+}
+
+func (s *store) eachRow(ctx context.Context, filter RowFilter, f func(row json.RawMessage) error) error {
+	return s.rowsOf(ctx, f, selectRows, filter.arguments()...)
+}
+
+func (s *store) rowsOf(ctx context.Context, f func(row json.RawMessage) error, query string, args ...any) error {
+	rows, err := s.readers.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err
 	}

@@ -216,19 +216,11 @@ func (d *diffWriter) String() string {
 	if d.out.Len() == 0 && !d.cut {
 		return ""
 	}
-	diff := "--- " + headerName("a/"+d.path) + "\n+++ " + headerName("b/"+d.path) + "\n" + d.out.String()
+	diff := "--- " + contract.Shown("a/"+d.path) + "\n+++ " + contract.Shown("b/"+d.path) + "\n" + d.out.String()
 	if d.cut {
 		diff += diffGoesOn
 	}
 	return diff
-}
-
-// headerName returns the name as it stands in a header: quoted where it holds what could be taken for something else.
-func headerName(name string) string {
-	if quoted := contract.Quote(name); quoted != `"`+name+`"` {
-		return quoted
-	}
-	return name
 }
 
 // region writes the hunks that turn before, which starts with the given line, into after.
