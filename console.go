@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/user"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -43,9 +44,11 @@ root may be written for that, as with "writ undo".
 			if err != nil {
 				return err
 			}
+			person := userName()
+			time.Now().Zone() // it is read from the disk once, which the walls would not let be
 			h.confine(false)
 			c := console.New(console.Options{
-				Gate: h.gate, Ledger: h.ledger, Policy: shown, Person: userName(), Log: h.log,
+				Gate: h.gate, Ledger: h.ledger, Policy: shown, Person: person, Log: h.log, Sandbox: h.walls.String,
 				Tell: func(link string) {
 					fmt.Fprintf(os.Stderr, "Open the console, once, at http://%s%s\n", listener.Addr(), link)
 				},

@@ -154,8 +154,9 @@ func (v *visit) render(name string, p page) error {
 	if err != nil {
 		return err
 	}
-	p.Lang, p.Base, p.Root = v.lang, v.Base, v.root()
+	p.Lang, p.Base = v.lang, v.Base
 	if v.session != nil {
+		p.Root = v.root() // nobody else may know it
 		p.Token, p.Notices = v.session.token, v.session.takeTold()
 		p.Here = strings.TrimPrefix(v.r.URL.RequestURI(), v.root())
 		for _, r := range v.Policy.Roots() {
