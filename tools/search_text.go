@@ -103,6 +103,9 @@ func runSearchText(ctx context.Context, r Reader, in searchTextIn) (searchTextOu
 		out.Warn(envelope.Warning{Code: envelope.Cut, Message: fmt.Sprintf(
 			"The time for one call ran out after %d files: there may be more matches. Search a smaller part with path or glob.", result.Files)})
 	}
+	if result.LeftOut {
+		out.Warn(envelope.Warning{Code: envelope.QueryUnread, Message: "path is one file, and glob matches neither its name nor its path, so nothing was searched. Leave out glob."})
+	}
 	warnSkipped(&out.Notes, result.Skipped)
 	return out, nil
 }

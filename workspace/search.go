@@ -19,7 +19,7 @@ type Query struct {
 	Regexp     bool // else Pattern is the text itself, which may hold line ends
 	IgnoreCase bool
 	Base       contract.Path // a directory, or the one file to search
-	Glob       contract.Glob // which files below Base; the zero Glob is all
+	Glob       contract.Glob // which files below Base; the zero Glob is all. Of a Base that is a file, its name or its path
 	Context    int           // lines to show before and after each hit
 	Window     Window        // which hits to show
 	MaxBytes   int           // bounds the text that is shown, which then ends with a whole hit; 0: no bound
@@ -57,6 +57,8 @@ type SearchResult struct {
 	Files        int // files that were searched
 	Skipped      Skips
 	TimedOut     bool // the deadline came first: all that is said is true, but there may be more
+	// LeftOut tells that the base is a file which the glob does not match, so that nothing was searched.
+	LeftOut bool
 }
 
 const (
@@ -88,6 +90,13 @@ func (r Reader) Search(ctx context.Context, q Query) (SearchResult, error) {
 	w := &walking{visit: s.visit}
 	if !q.Glob.IsZero() {
 		w.choose = chooseByGlob(q.Glob)
+		w.visit = func(worker int, v *Visited) {
+			if w.single && !q.wantsBase(v.Path()) {
+				s.leftOut = true // one file, so one visit
+				return
+			}
+			s.visit(worker, v)
+		}
 	}
 	skips, err := w.run(ctx, r, q.Base)
 	timedOut := errors.Is(err, context.DeadlineExceeded)
@@ -110,6 +119,18 @@ type searching struct {
 	best    bestFiles
 	content ContentGuard // nil: whatever files hold may be told
 	refused atomic.Pointer[error]
+	leftOut bool
+}
+
+// wantsBase tells whether the glob matches the base, which is the file at that path or a link to it.
+func (q *Query) wantsBase(at contract.Path) bool {
+	choose := chooseByGlob(q.Glob)
+	for _, p := range []contract.Path{q.Base, at} {
+		if choose("").Match(p.Base()) || choose(p.Dir().String()).Match(p.Base()) {
+			return true
+		}
+	}
+	return false
 }
 
 // searchWorker is what one worker of the walk has for itself.
@@ -267,7 +288,7 @@ func contextLine(content []byte) string {
 
 // result puts together what the workers have found.
 func (s *searching) result(skips Skips, timedOut bool) SearchResult {
-	res := SearchResult{Skipped: skips, TimedOut: timedOut, TotalIsExact: !timedOut}
+	res := SearchResult{Skipped: skips, TimedOut: timedOut, TotalIsExact: !timedOut, LeftOut: s.leftOut}
 	for i := range s.workers {
 		w := &s.workers[i]
 		res.Files += w.files
