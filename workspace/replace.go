@@ -231,6 +231,7 @@ func (r *replacement) overwrite() (keep bool, err error) {
 	if !t.isAt(t.at.leaf) || !t.unchanged() {
 		return false, r.change.notDone(r.lost())
 	}
+	t.letGo()
 	if err := t.at.dir.replace(s.name, t.at.leaf); err != nil {
 		if keep, err = r.unlessMade(err); err != nil {
 			return keep, err

@@ -254,10 +254,16 @@ func (t *target) close() {
 }
 
 func (t *target) drop() {
+	t.letGo()
+	t.release()
+}
+
+// letGo closes the file, whose place stays locked: Windows replaces an open file on some file systems only.
+func (t *target) letGo() {
 	if t.f != nil {
 		t.f.Close()
+		t.f = nil
 	}
-	t.release()
 }
 
 // check compares the file with what the caller observed.
