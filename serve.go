@@ -3,7 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"os"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -24,6 +28,7 @@ their names: the first segment of a path says which one is meant.
   writ serve ~/notes                                   read-only
   writ serve --write 'docs/**' --ask 'src/**' .        docs may be written, src after a person's yes
   writ serve --policy writ.yaml --http 127.0.0.1:7411  as the policy says, over HTTP
+  writ serve --http 127.0.0.1:7411 --console .         with the page for people at /console/
   writ serve --http unix:/run/writ/mcp.sock .          over a socket that only this user can reach
 
 Where other machines can connect, the policy must name callers (writ token new), and the line must be TLS.`,
@@ -61,6 +66,16 @@ type webOptions struct {
 	certificate, key  string
 	behindProxy       bool
 	hosts, webOrigins []string
+	console           bool
+}
+
+// ownHosts are the names under which the server is addressed.
+func (w *webOptions) ownHosts() []string {
+	at, err := url.Parse("//" + w.address)
+	if err != nil || at.Hostname() == "" {
+		return w.hosts
+	}
+	return append(slices.Clone(w.hosts), at.Hostname())
 }
 
 func (w *webOptions) register(cmd *cobra.Command) {
@@ -69,19 +84,30 @@ func (w *webOptions) register(cmd *cobra.Command) {
 	f.StringVar(&w.certificate, "tls-cert", "", "file of the certificate chain, PEM")
 	f.StringVar(&w.key, "tls-key", "", "file of the certificate's key, PEM")
 	f.BoolVar(&w.behindProxy, "behind-proxy", false, "a proxy speaks TLS for this server: plain HTTP is taken from other machines")
+	f.BoolVar(&w.console, "console", false, "serve the page for people at /console/ too; a link that opens it is printed")
 	f.StringArrayVar(&w.hosts, "allow-host", nil, "a further name under which clients address this server (repeatable)")
 	f.StringArrayVar(&w.webOrigins, "allow-origin", nil, "a web origin whose pages may use this server, such as https://example.com (repeatable)")
 }
 
 // serveHTTP says where it serves in one line on standard error, and serves until the context ends.
 func serveHTTP(ctx context.Context, h *house, s *server.Server, web *webOptions, confine func(offline bool)) error {
-	listener, err := s.Listen(web.address, server.HTTPOptions{
+	o := server.HTTPOptions{
 		Callers: callers.New(h.policy), BehindProxy: web.behindProxy, Hosts: web.hosts, Origins: web.webOrigins,
-	})
+	}
+	var listener *server.Listener
+	invite := func() {}
+	if web.console {
+		c, mount := h.besideHTTP(ctx, web, func() string { return strings.TrimSuffix(listener.URL(), "/mcp") })
+		o.Mounts = append(o.Mounts, mount)
+		invite = c.Invite
+	}
+	listener, err := s.Listen(web.address, o)
 	if err != nil {
 		return err
 	}
+	time.Now().Zone() // it is read from the disk once, which the walls would not let be
 	confine(false)
 	fmt.Fprintf(os.Stderr, "writ serves MCP at %s\n", listener.URL())
+	invite()
 	return listener.Serve(ctx)
 }

@@ -36,12 +36,15 @@ type Options struct {
 	Hosts []string
 	// Person is who decides: whoever was given a link.
 	Person string
-	// Tell is told the path and query of a link that opens the console once, and of another one whenever one was used.
-	Tell    func(link string)
-	Sandbox func() string    // what the kernel keeps the process to; nil: nothing is known of it
-	Tools   []string         // that callers are offered; nil: not known here
-	Clock   func() time.Time // nil: time.Now
-	Log     *slog.Logger     // nil: nobody is told of faults
+	// Tell is told the path and query of a link that opens the console once: of the first by [Console.Invite], and of
+	// another one whenever one was used.
+	Tell func(link string)
+	// BehindTLS says that a proxy speaks TLS for the console: browsers are told to send the cookie over nothing else.
+	BehindTLS bool
+	Sandbox   func() string    // what the kernel keeps the process to; nil: nothing is known of it
+	Tools     []string         // that callers are offered; nil: not known here
+	Clock     func() time.Time // nil: time.Now
+	Log       *slog.Logger     // nil: nobody is told of faults
 }
 
 // Console serves the pages. It may be used from many goroutines.
@@ -60,7 +63,7 @@ const way = "writ console"
 // maxStreams bounds the pages that are told of what is new at the same time.
 const maxStreams = 32
 
-// New returns a console, and tells the first link.
+// New returns a console that nobody can enter yet; see [Console.Invite].
 func New(o Options) *Console {
 	if o.Clock == nil {
 		o.Clock = time.Now
@@ -72,14 +75,14 @@ func New(o Options) *Console {
 	c.sessions = newSessions(o.Clock)
 	c.pages = parsePages()
 	c.handler = c.guard(c.routes())
-	c.tellLink()
 	return c
 }
 
 // ServeHTTP answers a request.
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) { c.handler.ServeHTTP(w, r) }
 
-func (c *Console) tellLink() { c.Tell(c.Base + "/login?code=" + c.sessions.newCode()) }
+// Invite tells a link that opens the console once.
+func (c *Console) Invite() { c.Tell(c.Base + "/login?code=" + c.sessions.newCode()) }
 
 // root is the path below which all is that only a session opens.
 func (c *Console) root() string { return c.Base + "/" + c.key }

@@ -64,6 +64,7 @@ func newRoom(t *testing.T, files ...string) *room {
 		Gate: x.gate, Ledger: x.book, Policy: rules, Person: "eva", Base: "/console",
 		Tell: func(link string) { x.links = append(x.links, link) },
 	})
+	x.console.Invite()
 	x.site = httptest.NewServer(x.console)
 	t.Cleanup(x.site.Close)
 	x.browser = x.newBrowser()

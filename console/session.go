@@ -137,10 +137,10 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 		c.closed(w, r)
 		return
 	}
-	c.tellLink()
+	c.Invite()
 	http.SetCookie(w, &http.Cookie{
 		Name: cookieName, Value: name, Path: c.root() + "/", MaxAge: int(sessionTime.Seconds()),
-		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil,
+		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil || c.BehindTLS,
 	})
 	http.Redirect(w, r, c.root()+"/", http.StatusSeeOther)
 }

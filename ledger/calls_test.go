@@ -108,6 +108,33 @@ func TestRowsAreFiltered(t *testing.T) {
 		if got := linesOf(t, l, c.filter); len(got) != c.want {
 			t.Errorf("%s: %d rows, want %d", c.name, len(got), c.want)
 		}
+		last, err := l.LastRows(t.Context(), c.filter, 0, 100)
+		if err != nil || len(last) != c.want {
+			t.Errorf("%s: the last are %d rows, %v, want %d", c.name, len(last), err, c.want)
+		}
+	}
+}
+
+func TestLastRows(t *testing.T) {
+	l := openNew(t)
+	for _, id := range []string{"r1", "r2", "r3", "r4"} {
+		record(t, l, CallEntry{RequestID: id, Tool: "read_file"})
+	}
+	all := linesOf(t, l, RowFilter{})
+	for _, c := range []struct {
+		before int64
+		most   int
+		want   []string
+	}{{0, 2, []string{all[3], all[2]}}, {3, 10, []string{all[1], all[0]}}, {1, 10, nil}} {
+		got, err := l.LastRows(t.Context(), RowFilter{}, c.before, c.most)
+		if err != nil || len(got) != len(c.want) {
+			t.Fatalf("before %d: %s, %v", c.before, got, err)
+		}
+		for i, row := range got {
+			if string(row) != c.want[i] {
+				t.Errorf("before %d: row %d is %s, want %s", c.before, i, row, c.want[i])
+			}
+		}
 	}
 }
 
