@@ -90,7 +90,10 @@ func newApprovalsShow() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show ID",
 		Short: "Show what a write would change",
-		Args:  cobra.ExactArgs(1),
+		Long: `Show who asked, the tool, the places, and the whole diff of one write that waits. Hidden characters are written out.
+
+  writ approvals show apr_fsmr5ysn5yxdbgvy`,
+		Args: cobra.ExactArgs(1),
 		RunE: a.with(func(ctx context.Context, b books, out io.Writer, args []string) error {
 			_, found, err := b.find(ctx, args[0])
 			if err != nil {
@@ -113,7 +116,14 @@ func newApprovalsDecide(verb string, approve bool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   verb + " ID",
 		Short: map[bool]string{true: "Let a write go on", false: "Refuse a write, or take back a yes that is not used yet"}[approve],
-		Args:  cobra.ExactArgs(1),
+		Long: map[bool]string{true: `Let one write go on, once, within an hour; the agent sends the same call again. --for lets such changes of these files
+through for a while.
+
+  writ approvals approve apr_fsmr5ysn5yxdbgvy
+  writ approvals approve apr_… --for 30m`, false: `Refuse a write; it stays refused for ten minutes. A yes that is not used yet is taken back.
+
+  writ approvals decline apr_fsmr5ysn5yxdbgvy`}[approve],
+		Args: cobra.ExactArgs(1),
 		RunE: a.with(func(ctx context.Context, b books, out io.Writer, args []string) error {
 			if once && lasts != 0 || lasts < 0 || lasts > ledger.MaxStanding {
 				return fmt.Errorf("--for takes a duration up to %s, and not beside --once", ledger.MaxStanding)

@@ -17,7 +17,10 @@ a function_call_output with the same call_id, in the order in which the answers 
 
 Only complete calls are carried out, each call_id once. Fragments of a stream, and messages whose text looks like a
 call, are passed over. A line that is wrong is answered by {"type":"error","line":N,…}, and the bridge goes on. It ends
-with its input, when all calls are answered. ` + "`writ tools --format openai`" + ` prints the tools for the request.`,
+with its input, when all calls are answered. ` + "`writ tools --format openai`" + ` with the same flags prints the tools for
+the request.
+
+  writ bridge --write 'docs/**' ~/project <calls.jsonl`,
 		RunE: func(cmd *cobra.Command, directories []string) error {
 			h, err := o.open(directories)
 			if err != nil {

@@ -43,7 +43,7 @@ The exit status is 0 if the call was answered "ok" or "succeeded", 1 if it was r
 			}
 			defer h.finish()
 			if !h.gate.Has(args[0]) {
-				return fmt.Errorf("there is no tool %q here; `writ tools` lists those that the policy allows", args[0])
+				return fmt.Errorf("there is no tool %q here; `writ tools --all` with the same flags lists those that the policy allows", args[0])
 			}
 			return h.call(cmd.Context(), cmd.OutOrStdout(), args[0], arguments)
 		},

@@ -154,8 +154,12 @@ func newUndo() *cobra.Command {
 		Long: `Undo one change, or with the id of a batch all of it: bytes, mode and existence are as before. A file that was
 changed since is left alone. The undoing is a change too, and can be undone.
 
-In an ask zone whoever runs this has approved it by that. Without a policy and without --write, every place of the root may be written that no hidden name or ignore rule keeps out:
-whoever runs this could write there anyway.`,
+In an ask zone whoever runs this has approved it by that. Without a policy and without --write, every place of the root
+may be written that no hidden name or ignore rule keeps out: whoever runs this could write there anyway.
+
+  writ changes                        the ids
+  writ undo chg_d25s17br7hmq
+  writ undo chg_… --root ~/project    where the directory is another one`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.policyFile == "" && len(o.write) == 0 {

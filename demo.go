@@ -27,8 +27,9 @@ func newDemo() *cobra.Command {
 	return &cobra.Command{
 		Use:   "demo",
 		Short: "See it work on a scratch copy of the sample vault",
-		Long:  "Copy the sample vault to a scratch directory and make a few real calls on it: a search, a read, an edit, the same edit again, a write that a person approves, and an escape. The directory is removed afterwards.",
-		Args:  cobra.NoArgs,
+		Long: `Copy the sample vault to a scratch directory and make a few real calls on it: a search, a read, an edit, the same edit
+again, a write that a person approves, and an escape. The directory is removed afterwards. It needs nothing to be set up.`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			scratch, err := os.MkdirTemp("", "writ-demo-")
 			if err != nil {

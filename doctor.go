@@ -20,7 +20,11 @@ func newDoctor() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor [DIR…]",
 		Short: "Tell what works here and what does not",
-		Long:  "Open the directories as serve would, look at the policy, the change log and the tools, and say in a line each what is right and what is not. The exit status is 1 if something is wrong.",
+		Long: `Open the directories as serve would, look at the policy, the change log and the tools, and say in a line each what is
+right and what is not. The exit status is 1 if something is wrong.
+
+  writ doctor ~/notes
+  writ doctor --policy writ.yaml`,
 		RunE: func(cmd *cobra.Command, directories []string) error {
 			out := cmd.OutOrStdout()
 			fmt.Fprintf(out, "writ %s, %s, %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)

@@ -19,7 +19,12 @@ func newIndex() *cobra.Command {
 		Short: "Look at the notes index, or make it",
 		Long: `The notes index makes search_notes fast where there are many notes. A server begins one by itself when it finds
 more than a few hundred, and keeps it up to date; nothing depends on it but speed. It lies in the cache directory (with
---state, beside the change log), holds no text but words, and can be removed at any time.`,
+--state, beside the change log), holds no text but words, and can be removed at any time.
+
+  writ index status ~/notes
+  writ index build ~/notes    before the first search, where there are very many notes
+  writ index verify ~/notes
+  writ index rebuild ~/notes`,
 		Args: cobra.NoArgs,
 	}
 	cmd.AddCommand(

@@ -57,14 +57,19 @@ the files of one or more directories, and says the truth in every answer.
 
   writ demo                               see it work, on a sample vault, with nothing to set up
   writ serve --write 'docs/**' ~/project  serve a directory over stdio; the agent may write in docs
-  writ call read_file path=README.md      run one call and print the answer`,
+  writ call read_file path=README.md      run one call and print the answer
+  writ install claude-desktop ~/notes     write it into a client's configuration
+
+Exit status: 0 done, 1 refused, failed or something is wrong, 2 a mistake in the command line or the policy.
+Standard output is the answer alone; everything else goes to standard error.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Version:       version(),
 	}
 	root.AddCommand(newServe(), newCall(), newTools(), newPolicy(), newDoctor(), newVersion(), newDemo(),
 		newChanges(), newUndo(), newApprovals(), newAudit(), newConsole(), newIndex(), newSearch(), newInstall(), newBridge(), newToken())
-	root.CompletionOptions.HiddenDefaultCmd = true
+	root.InitDefaultCompletionCmd()
+	polish(root)
 	return root
 }
 
@@ -72,6 +77,7 @@ func newVersion() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
+		Long:  "Print the version: the tag that it was built from, or the commit. `writ doctor` prints the Go version and the platform too.",
 		Args:  cobra.NoArgs,
 		Run:   func(cmd *cobra.Command, _ []string) { fmt.Fprintln(cmd.OutOrStdout(), "writ", version()) },
 	}

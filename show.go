@@ -172,7 +172,12 @@ func newPolicyCheck() *cobra.Command {
 	return &cobra.Command{
 		Use:   "check [FILE]",
 		Short: "Tell what is wrong in a policy file (writ.yaml if none is named)",
-		Args:  cobra.MaximumNArgs(1),
+		Long: `Read a policy file, writ.yaml if none is named, and tell each mistake with its line and what would be right there. The
+exit status is 2 if there is one.
+
+  writ policy check
+  writ policy check ~/project/writ.yaml`,
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			file := "writ.yaml"
 			if len(args) > 0 {
@@ -206,7 +211,12 @@ func newPolicyExplain() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain PATH",
 		Short: "Tell what may be done with a path, and which rule decides",
-		Args:  cobra.ExactArgs(1),
+		Long: `Tell whether a path may be read and written, and the rule of the policy that decides. The path is judged as it is
+written; the tools judge the place that it leads to.
+
+  writ policy explain docs/plan.md --policy writ.yaml
+  writ policy explain .env --root ~/project --write '**'`,
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := contract.ParsePath(args[0])
 			if err != nil {
@@ -232,7 +242,14 @@ func newPolicySchema() *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema",
 		Short: "Print the JSON Schema of a policy file, for editors",
-		Args:  cobra.NoArgs,
+		Long: `Print the JSON Schema of a policy file. An editor that knows YAML then completes and checks it:
+
+  writ policy schema > ~/.config/writ.schema.json
+
+and in the first line of writ.yaml:
+
+  # yaml-language-server: $schema=file:///home/you/.config/writ.schema.json`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := cmd.OutOrStdout().Write(policy.Schema())
 			return err

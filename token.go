@@ -18,7 +18,10 @@ func newToken() *cobra.Command {
 		Long: `Make a new token. The first line is the token, which is shown this once and kept nowhere; the second is the
 entry for callers in the policy, which holds the token's hash. A client sends the token with each request:
 
-  Authorization: Bearer TOKEN`,
+  Authorization: Bearer TOKEN
+
+  writ token new ada
+  writ install cursor --url https://files.example/mcp --token-env WRIT_TOKEN    the client's side of it`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := "NAME"

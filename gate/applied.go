@@ -44,7 +44,7 @@ func (g *Gate) alreadyGone(ctx context.Context, k *call, err error) error {
 	}
 	switch first.Kind {
 	case contract.ChangeMove:
-		file, loadErr := g.files.Reader(guard{g.policy}).Load(ctx, first.To)
+		file, loadErr := g.files.Reader(guard{k.policy}).Load(ctx, first.To)
 		if loadErr == nil && file.Resolved == first.To && file.Version == first.After {
 			return alreadyDone(first.RequestID, first.ID)
 		}

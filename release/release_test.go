@@ -277,7 +277,7 @@ func TestTextsAreOfOneProgram(t *testing.T) {
 // Who gets the program gets the licences of all that is in it.
 func TestNoticesNeedALicence(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := appendLicences(nil, "a", dir); err == nil {
+	if _, err := licencesIn("a", dir); err == nil {
 		t.Error("a module without a licence was taken")
 	}
 	for name, text := range map[string]string{"LICENSE-MIT": "one\r\ntwo\r\n", "NOTICE.md": "three", "license_test.go": "no"} {
@@ -285,7 +285,7 @@ func TestNoticesNeedALicence(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got, err := appendLicences(nil, "a v1", dir)
+	got, err := licencesIn("a v1", dir)
 	if err != nil || !strings.Contains(string(got), "a v1 (LICENSE-MIT)\n\none\ntwo\n") || !strings.Contains(string(got), "three") || strings.Contains(string(got), "license_test") {
 		t.Errorf("%q, %v", got, err)
 	}

@@ -70,7 +70,7 @@ func noticesOf(builds []*build) (*notices, error) {
 		return nil, err
 	}
 	n := &notices{modules: map[string][]byte{}}
-	if n.goLicence, err = appendLicences(nil, "Go "+builds[0].info.GoVersion, strings.TrimSpace(string(root))); err != nil {
+	if n.goLicence, err = licencesIn("Go "+builds[0].info.GoVersion, strings.TrimSpace(string(root))); err != nil {
 		return nil, err
 	}
 	wanted := []string{"mod", "download", "-json"}
@@ -86,14 +86,15 @@ func noticesOf(builds []*build) (*notices, error) {
 		if err := places.Decode(&m); err != nil {
 			return nil, err
 		}
-		if n.modules[m.Path+"@"+m.Version], err = appendLicences(nil, m.Path+" "+m.Version, m.Dir); err != nil {
+		if n.modules[m.Path+"@"+m.Version], err = licencesIn(m.Path+" "+m.Version, m.Dir); err != nil {
 			return nil, err
 		}
 	}
 	return n, nil
 }
 
-func appendLicences(b []byte, title, dir string) ([]byte, error) {
+func licencesIn(title, dir string) ([]byte, error) {
+	var b []byte
 	list, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
