@@ -74,8 +74,13 @@ func (m *move) run(ctx context.Context) (_ Written, err error) {
 		s.unmake()
 		return Written{}, m.change.notDone(err)
 	}
+	respells := m.isRespelling()
 	if err := m.rename(); err != nil && !m.isMade() {
 		return Written{}, m.notMade(ctx, err)
+	}
+	if respells && m.keepsSpelling() {
+		return Written{}, m.change.notDone(envelope.Errorf(envelope.IO,
+			"%s keeps its name: this file system does not tell the two spellings apart. Move it to another name first, and from there to this one.", t.quoted()))
 	}
 	if err := m.verify(); err != nil {
 		return Written{}, err
@@ -116,6 +121,14 @@ func (m *move) isMade() bool {
 	}
 	fact, err := s.dir().stat(s.at.leaf)
 	return err == nil && sameFile(fact, t.fact) && !t.isAt(t.at.leaf)
+}
+
+// keepsSpelling tells whether a file still has its old name after it was given another spelling of it: a file system may
+// take the two for the same and do nothing.
+func (m *move) keepsSpelling() bool {
+	t := m.target
+	listed, err := spellingIn(t.at.dir, t.at.leaf, t.fact)
+	return err == nil && listed == t.at.leaf
 }
 
 // notMade ends a move whose renaming failed.

@@ -69,6 +69,16 @@ func swapCase(s string) string {
 	}, s)
 }
 
+// spellingIn returns the name under which a directory lists the object that leaf was looked up to.
+func spellingIn(in dir, leaf string, object fs.FileInfo) (string, error) {
+	d, err := in.openDir(".")
+	if err != nil {
+		return "", err
+	}
+	defer d.Close()
+	return listedName(d, leaf, object)
+}
+
 // listedName returns the name under which the directory lists the object that name was looked up to.
 func listedName(d dir, name string, object fs.FileInfo) (string, error) {
 	names, err := d.handle().Readdirnames(-1)

@@ -319,12 +319,7 @@ func judgeBothNames(t tree, from, to parent) (contract.Outcome, error) {
 	if from.directory != to.directory || !t.foldsNames() || !strings.EqualFold(from.leaf, to.leaf) {
 		return contract.OutcomeNotDone, errors.Join(to.dir.remove(to.leaf), to.dir.sync())
 	}
-	d, err := from.dir.openDir(".")
-	if err != nil {
-		return contract.OutcomeUnknown, err
-	}
-	defer d.Close()
-	switch listed, err := listedName(d, from.leaf, fact); {
+	switch listed, err := spellingIn(from.dir, from.leaf, fact); {
 	case err != nil:
 		return contract.OutcomeUnknown, err
 	case listed == to.leaf:

@@ -134,12 +134,7 @@ func checkEntry(q *question, at *parent) error {
 
 // respellEntry asks the guard about the name under which the directory lists the entry, and goes on with that.
 func respellEntry(q *question, at *parent, fact fs.FileInfo) error {
-	d, err := at.dir.openDir(".")
-	if err != nil {
-		return fault(err, q.quoted())
-	}
-	defer d.Close()
-	listed, err := listedName(d, at.leaf, fact)
+	listed, err := spellingIn(at.dir, at.leaf, fact)
 	if err != nil || listed == at.leaf {
 		return err
 	}

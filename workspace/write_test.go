@@ -653,3 +653,26 @@ func TestTempNames(t *testing.T) {
 		}
 	}
 }
+
+// A file system that takes README for readme may answer that it gave a file its other spelling, and do nothing.
+func TestMoveToASpellingThatIsNotTaken(t *testing.T) {
+	for _, takes := range []bool{true, false} {
+		b := newBench(t, false, map[string]string{"d/readme": "text"})
+		b.faulty(func(step string, make func() error) error {
+			if step == "replace" && !takes {
+				return nil
+			}
+			return make()
+		})
+		b.tree().folds = true
+		got, err := b.Move(context.Background(), path(t, "d/readme"), path(t, "d/README"), contract.VersionOf([]byte("text")))
+		name, code, outcome := "d/README", envelope.Code(""), contract.OutcomeDone
+		if !takes {
+			name, code, outcome = "d/readme", envelope.IO, contract.OutcomeNotDone
+		}
+		if envelope.CodeOf(err) != code || takes != (got.Changed == envelope.Yes) || !slices.Equal(b.diary.ends, []contract.Outcome{outcome}) {
+			t.Errorf("taken: %v, got %+v, %v, outcomes %v", takes, got, err, b.diary.ends)
+		}
+		b.wantDisk(map[string]string{name: "text"})
+	}
+}
