@@ -27,8 +27,7 @@ type Caller struct {
 // Refusal is why a request may not come in.
 type Refusal struct {
 	Kind    Kind
-	Message string   // for the client; it says nothing that a stranger may not know
-	Scopes  []string // what a token must grant, of [TooNarrow]
+	Message string // for the client; it says nothing that a stranger may not know
 }
 
 // Error returns the message.
@@ -64,6 +63,9 @@ func New(p *policy.Policy) *Register {
 		return nil
 	}
 	r := &Register{subjects: map[string]Caller{}}
+	if o := p.OAuth(); o != nil {
+		r.access = newAccessTokens(o)
+	}
 	for _, c := range named {
 		caller := Caller{Name: c.Name, Console: c.Console}
 		if sum, err := hex.DecodeString(strings.TrimPrefix(c.Token, policy.TokenPrefix)); err == nil && len(sum) == sha256.Size {

@@ -2,12 +2,13 @@ package server
 
 import (
 	"context"
+	"errors"
 	"net/http"
-	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"writ/callers"
+	"writ/envelope"
 	"writ/gate"
 )
 
@@ -55,29 +56,25 @@ func (l *Listener) admit(next http.Handler) http.Handler {
 	})
 }
 
-// refuse answers a request that may not come in, as RFC 6750 says.
+// refuse answers a request that may not come in.
 func (l *Listener) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	status, challenge := http.StatusUnauthorized, []string{}
-	message, data := "The caller could not be identified", any(nil)
-	if refusal, ok := err.(*callers.Refusal); ok {
-		message = refusal.Message
-		switch refusal.Kind {
-		case callers.Missing:
-		case callers.Invalid:
-			challenge = append(challenge, `error="invalid_token"`)
-		case callers.TooNarrow:
-			status, challenge = http.StatusForbidden, append(challenge, `error="insufficient_scope"`, `scope="`+strings.Join(refusal.Scopes, " ")+`"`)
-		case callers.Unknown:
-			status, challenge, data = http.StatusForbidden, nil, struct {
-				Code string `json:"code"`
-			}{"caller-not-allowed"}
-		}
-	} else {
-		status, challenge = http.StatusServiceUnavailable, nil
+	f := &fault{code: mcp.INVALID_REQUEST, message: err.Error()}
+	status := http.StatusUnauthorized
+	refusal, ok := errors.AsType[*callers.Refusal](err)
+	switch {
+	case !ok:
+		l.server.log.Warn("a caller could not be identified", "error", err)
+		f.message, status = "The caller can't be identified at the moment", http.StatusServiceUnavailable
 		w.Header().Set("Retry-After", "5")
+	case refusal.Kind == callers.Unknown:
+		status, f.data = http.StatusForbidden, map[string]any{"code": envelope.CallerNotAllowed}
+	case refusal.Kind == callers.TooNarrow:
+		status = http.StatusForbidden
+		w.Header().Set("WWW-Authenticate", l.challenge("insufficient_scope"))
+	case refusal.Kind == callers.Invalid:
+		w.Header().Set("WWW-Authenticate", l.challenge("invalid_token"))
+	default:
+		w.Header().Set("WWW-Authenticate", l.challenge(""))
 	}
-	if challenge != nil {
-		w.Header().Set("WWW-Authenticate", strings.Join(append([]string{`Bearer realm="writ"`}, challenge...), ", "))
-	}
-	writeFault(w, status, r.Header.Get(mcp.HeaderProtocolVersion), &fault{code: mcp.INVALID_REQUEST, message: message, data: data})
+	writeFault(w, status, r.Header.Get(mcp.HeaderProtocolVersion), f)
 }

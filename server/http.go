@@ -187,6 +187,10 @@ func (l *Listener) routes() *http.ServeMux {
 	mux.Handle(pathSSE, l.admit(http.HandlerFunc(l.serveSSE)))
 	mux.Handle(pathMessage, l.admit(http.HandlerFunc(l.serveMessage)))
 	mux.HandleFunc(pathHealth, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "ok") })
+	if resource := l.callers.Resource(); resource != nil {
+		mux.Handle(callers.WellKnown, protectedResource(resource))
+		mux.Handle(callers.WellKnown+"/", protectedResource(resource))
+	}
 	for _, m := range l.mounts {
 		handler := m.Handler
 		if !m.AsksItself {
