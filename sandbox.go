@@ -7,6 +7,9 @@ import (
 	"writ/walls"
 )
 
+// resolverFiles tell how the address of a name is found, such as that of the host whose keys are fetched.
+var resolverFiles = []string{"/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf"}
+
 // confine raises walls around this process, so that even a fault of ours reaches nothing but the roots, the change log
 // and the notes index. It comes after everything outside was opened, and can't be undone. That it does not work is no
 // reason not to serve: what keeps callers inside the roots is the resolver.
@@ -25,6 +28,10 @@ func (h *house) confine(offline bool) {
 	}
 	w = w.And(h.runs(h.checks.Walls())).And(h.runs(h.programs.Walls()))
 	w.Offline = offline
+	w.Read = append(w.Read, h.reads...)
+	if !offline && h.policy.OAuth() != nil {
+		w.Files = append(w.Files, resolverFiles...)
+	}
 	for _, r := range h.policy.Roots() {
 		if h.policy.CanEverWrite() {
 			w.Write = append(w.Write, r.Path)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -89,12 +90,25 @@ func (w *webOptions) register(cmd *cobra.Command) {
 	f.StringArrayVar(&w.webOrigins, "allow-origin", nil, "a web origin whose pages may use this server, such as https://example.com (repeatable)")
 }
 
+// speakTLS takes the certificate that the flags name, if they do.
+func (w *webOptions) speakTLS(h *house, o *server.HTTPOptions) (err error) {
+	if w.certificate == "" && w.key == "" {
+		return nil
+	}
+	h.reads = append(h.reads, filepath.Dir(w.certificate), filepath.Dir(w.key)) // a renewal replaces the files
+	o.TLS, err = server.TLSFromFiles(w.certificate, w.key, h.log)
+	return err
+}
+
 // serveHTTP says where it serves in one line on standard error, and serves until the context ends.
 func serveHTTP(ctx context.Context, h *house, s *server.Server, web *webOptions, confine func(offline bool)) error {
 	o := server.HTTPOptions{
-		Callers: callers.New(h.policy), BehindProxy: web.behindProxy, Hosts: web.hosts, Origins: web.webOrigins,
+		Callers: callers.New(h.policy), BehindProxy: web.behindProxy, Hosts: web.hosts, Origins: web.webOrigins, Ready: h.ledger.Ready,
 	}
 	var listener *server.Listener
+	if err := web.speakTLS(h, &o); err != nil {
+		return err
+	}
 	invite := func() {}
 	if web.console {
 		c, mount := h.besideHTTP(ctx, web, func() string { return strings.TrimSuffix(listener.URL(), "/mcp") })

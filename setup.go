@@ -68,6 +68,7 @@ type house struct {
 	checks   *gate.ProgramChecks
 	programs *gate.Programs
 	walls    walls.Level // that were raised around this process
+	reads    []string    // directories beside the roots whose files are read
 
 	stopSettling func() // nil where nothing is settled in the background
 }

@@ -105,6 +105,8 @@ func newBounded(l net.Listener, most int) *bounded {
 	return &bounded{Listener: l, places: make(chan struct{}, most), closed: make(chan struct{})}
 }
 
+func (b *bounded) count() int { return len(b.places) }
+
 // Accept waits for a place, and then for a connection.
 func (b *bounded) Accept() (net.Conn, error) {
 	select {

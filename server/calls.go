@@ -132,6 +132,13 @@ func (c *calls) signal() {
 	}
 }
 
+// count tells how many calls run or wait.
+func (c *calls) count() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.open
+}
+
 func (c *calls) isClosed() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

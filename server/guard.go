@@ -17,6 +17,7 @@ import (
 func (l *Listener) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(plainWriter http.ResponseWriter, r *http.Request) {
 		w := &response{ResponseWriter: plainWriter}
+		defer func() { l.metrics.noteRequest(r.URL.Path, w.status) }()
 		defer l.recoverPanic(w, r)
 		if !l.isLocalSocket && !l.isHostAllowed(r.Host) { // no browser can be led to a socket of the file system
 			http.Error(w, "Forbidden: this server is not known by that host name", http.StatusForbidden)
@@ -70,13 +71,14 @@ func (l *Listener) isHostAllowed(hostport string) bool {
 type response struct {
 	http.ResponseWriter
 	begun  bool
+	status int    // 0: nothing was sent
 	origin string // a web origin whose pages may read it; "": none
 }
 
 // WriteHeader opens the response to pages of the origin that is allowed, and takes away the header by which the library
 // opens its SSE stream to those of every origin.
 func (w *response) WriteHeader(status int) {
-	w.begun = true
+	w.begun, w.status = true, status
 	h := w.Header()
 	h.Del("Access-Control-Allow-Origin")
 	if w.origin != "" {

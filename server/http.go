@@ -29,6 +29,8 @@ const (
 	pathSSE     = "/sse"     // HTTP+SSE: the stream
 	pathMessage = "/message" // HTTP+SSE: what the client sends
 	pathHealth  = "/healthz"
+	pathReady   = "/readyz"
+	pathMetrics = "/metrics"
 
 	headerTimeout = 10 * time.Second
 	bodyTimeout   = time.Minute
@@ -56,6 +58,8 @@ type HTTPOptions struct {
 	Origins []string
 	// MaxBody is the size of the longest request body in bytes; 0 means [MaxMessage].
 	MaxBody int64
+	// Ready tells whether calls can be carried out; nil: as long as the server runs.
+	Ready func(context.Context) error
 	// Mounts are served beside MCP.
 	Mounts []Mount
 }
@@ -88,6 +92,8 @@ type Listener struct {
 	hosts      []string
 	tls        *tls.Config
 	mounts     []Mount
+	ready      func(context.Context) error
+	metrics    *metrics
 
 	isLocalSocket bool
 
@@ -115,10 +121,11 @@ func (s *Server) Listen(addr string, o HTTPOptions) (*Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", addr, err)
 	}
+	limited := newBounded(listener, maxConnections)
 	host, _, _ := net.SplitHostPort(addr)
 	l := &Listener{
 		server:   s,
-		listener: newBounded(listener, maxConnections),
+		listener: limited,
 		sessions: newSessions(),
 		calls:    newCalls(context.Background()),
 		asked:    newQuestions(),
@@ -128,11 +135,14 @@ func (s *Server) Listen(addr string, o HTTPOptions) (*Listener, error) {
 		hosts:    append(slices.Clone(o.Hosts), host),
 		tls:      o.TLS,
 		mounts:   o.Mounts,
+		ready:    o.Ready,
 		maxBody:  cmp.Or(o.MaxBody, MaxMessage),
 
 		isLocalSocket: isLocal,
 	}
 	l.ending, l.end = context.WithCancel(context.Background())
+	l.metrics = newMetrics(l, limited.count)
+	s.noteCall = l.metrics.note
 	l.setUp()
 	return l, nil
 }
@@ -187,6 +197,8 @@ func (l *Listener) routes() *http.ServeMux {
 	mux.Handle(pathSSE, l.admit(http.HandlerFunc(l.serveSSE)))
 	mux.Handle(pathMessage, l.admit(http.HandlerFunc(l.serveMessage)))
 	mux.HandleFunc(pathHealth, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "ok") })
+	mux.HandleFunc(pathReady, l.serveReady)
+	mux.Handle(pathMetrics, l.admit(l.metrics.handler()))
 	if resource := l.callers.Resource(); resource != nil {
 		mux.Handle(callers.WellKnown, protectedResource(resource))
 		mux.Handle(callers.WellKnown+"/", protectedResource(resource))
@@ -199,6 +211,27 @@ func (l *Listener) routes() *http.ServeMux {
 		mux.Handle(m.Pattern, handler)
 	}
 	return mux
+}
+
+// readyTime is how long the looking may take.
+const readyTime = 2 * time.Second
+
+// serveReady tells a load balancer whether to send calls. Why not is in the log; strangers may ask.
+func (l *Listener) serveReady(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), readyTime)
+	defer cancel()
+	switch {
+	case l.calls.isClosed():
+		http.Error(w, "The server is ending", http.StatusServiceUnavailable)
+		return
+	case l.ready != nil:
+		if err := l.ready(ctx); err != nil {
+			l.server.log.Warn("the server is not ready", "error", err)
+			http.Error(w, "The server is not ready", http.StatusServiceUnavailable)
+			return
+		}
+	}
+	fmt.Fprint(w, "ok")
 }
 
 // Serve answers clients until ctx ends. Then open calls are finished and answered; those that take too long are

@@ -99,6 +99,8 @@ type Server struct {
 	inputHead   []byte // in one that requires input
 	lists       lists
 
+	noteCall func(tool, status string, took time.Duration) // counts the calls; nil: nobody does
+
 	maxMessage              int
 	drainGrace, cancelGrace time.Duration
 }

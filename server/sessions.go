@@ -140,6 +140,12 @@ func (s *sessions) setClient(id string, c introduction) {
 	}
 }
 
+func (s *sessions) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.byID)
+}
+
 // surplus returns the ids of sessions to close: the idle ones, and the longest unused of those that are too many.
 func (s *sessions) surplus() []string {
 	s.mu.Lock()

@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -77,7 +78,11 @@ func (s *Server) ask(ctx context.Context, c Call) (a *answer, f *fault) {
 			a, f = nil, &fault{code: mcp.INTERNAL_ERROR, message: "The server failed; nothing is known about what was done"}
 		}
 	}()
+	began := time.Now()
 	a = &answer{envelope: s.gate.Call(ctx, c), buf: buffers.Get().(*[]byte)}
+	if s.noteCall != nil {
+		s.noteCall(c.Tool, string(a.envelope.Status), time.Since(began))
+	}
 	a.envelopeJSON = a.envelope.AppendJSON((*a.buf)[:0])
 	if s.hub != nil && a.envelope.Changed != "" && a.envelope.Changed != envelope.No {
 		s.hub.poke()
