@@ -176,6 +176,18 @@ var servesAt = regexp.MustCompile(`http://[^\s]+/mcp`)
 // well.
 func serveOverHTTP(t *testing.T, args ...string) (url string) {
 	t.Helper()
+	return startHTTP(t, args...).url
+}
+
+// httpServer is `writ serve --http` as a process of its own.
+type httpServer struct {
+	url     string
+	command *exec.Cmd
+	stop    func() // ends it before the test does
+}
+
+func startHTTP(t *testing.T, args ...string) *httpServer {
+	t.Helper()
 	command := program(t, append([]string{"serve", "--http", "127.0.0.1:0"}, args...)...)
 	stderr, err := command.StderrPipe()
 	if err != nil {
@@ -186,7 +198,8 @@ func serveOverHTTP(t *testing.T, args ...string) (url string) {
 	}
 	lines := bufio.NewReader(stderr)
 	line, err := lines.ReadString('\n')
-	if url = servesAt.FindString(line); url == "" {
+	url := servesAt.FindString(line)
+	if url == "" {
 		t.Errorf("the server says %q, %v", line, err)
 	}
 	rest := make(chan string, 1)
@@ -194,8 +207,9 @@ func serveOverHTTP(t *testing.T, args ...string) (url string) {
 		said, _ := io.ReadAll(lines)
 		rest <- string(said)
 	}()
-	t.Cleanup(func() { endWell(t, command, rest) })
-	return url
+	stop := sync.OnceFunc(func() { endWell(t, command, rest) })
+	t.Cleanup(stop)
+	return &httpServer{url, command, stop}
 }
 
 // endWell tells the process to end, and checks that it does with status 0 and nothing more to say.

@@ -68,6 +68,8 @@ func TestCallersScopeOnlyNarrows(t *testing.T) {
 		}
 		if effect := narrow.Decide(Request{path, Write, 0}).Effect; effect != Deny && !anyMatches(append(narrow.Zones().Write, narrow.Zones().Ask...), path.String()) {
 			t.Errorf("%s may be written (%v), and the caller is told %v", path, effect, narrow.Zones())
+		} else if effect != Deny && !narrow.CanEverWrite() || effect == Ask && !narrow.CanEverAsk() {
+			t.Errorf("%s may be written (%v), and nothing ever can", path, effect)
 		}
 	})
 }

@@ -240,12 +240,18 @@ func (p *Policy) Audit() Audit { return p.audit }
 
 // CanEverWrite tells whether there is a place that may be written, if only with an approval.
 func (p *Policy) CanEverWrite() bool {
-	return len(p.write)+len(p.ask) > 0 && (p.own == nil || p.own.CanEverWrite())
+	if p.own != nil {
+		return len(p.zones.Write)+len(p.zones.Ask) > 0
+	}
+	return len(p.write)+len(p.ask) > 0
 }
 
 // CanEverAsk tells whether there is a place that may be written with an approval.
 func (p *Policy) CanEverAsk() bool {
-	return p.CanEverWrite() && (len(p.ask) > 0 || p.own != nil && p.own.CanEverAsk())
+	if p.own != nil {
+		return len(p.zones.Ask) > 0
+	}
+	return len(p.ask) > 0
 }
 
 // Visibility says which notes are shown.
