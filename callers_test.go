@@ -20,6 +20,8 @@ func TestCallersAreKeptApart(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "writ.yaml")
 	text := fmt.Sprintf(`roots: [{path: %q}]
 scope: {read: ["docs/**", "src/**"], write: ["src/**"]}
+programs:
+  - {name: wc, path: /usr/bin/wc, allow: ["{path}"], writes: false}
 callers:
   - {name: reader, token: %q, scope: {write: ["docs/**"]}, limits: {calls_per_minute: 6}}
   - {name: writer, token: %q}
@@ -58,6 +60,9 @@ callers:
 	}
 	if _, err := reader.call(t.Context(), "replace_text", change); err == nil || !strings.Contains(err.Error(), "Unknown tool") {
 		t.Errorf("a tool that can never be allowed is there: %v", err)
+	}
+	if _, err := reader.call(t.Context(), "run_program", map[string]any{"program": "wc"}); err == nil || !strings.Contains(err.Error(), "Unknown tool") {
+		t.Errorf("a program that sees all is there for one who may not: %v", err)
 	}
 	limited := false
 	for range 100 {

@@ -19,10 +19,7 @@ import (
 )
 
 // Caller is who sent a request.
-type Caller struct {
-	Name    string
-	Console bool // a person, who may decide in the console what others ask for
-}
+type Caller struct{ Name string }
 
 // Refusal is why a request may not come in.
 type Refusal struct {
@@ -67,7 +64,7 @@ func New(p *policy.Policy) *Register {
 		r.access = newAccessTokens(o)
 	}
 	for _, c := range named {
-		caller := Caller{Name: c.Name, Console: c.Console}
+		caller := Caller{Name: c.Name}
 		if sum, err := hex.DecodeString(strings.TrimPrefix(c.Token, policy.TokenPrefix)); err == nil && len(sum) == sha256.Size {
 			r.hashed = append(r.hashed, hashed{[sha256.Size]byte(sum), caller})
 		}

@@ -130,7 +130,7 @@ func TestTokensOfOurs(t *testing.T) {
 	if _, err := policy.Compile(c); err == nil {
 		t.Error("a hash of another name is taken")
 	}
-	c.Callers = []policy.Caller{{Name: "ci", Token: hash}, {Name: "anna", Token: policy.TokenPrefix + strings.Repeat("0", 64), Console: true}}
+	c.Callers = []policy.Caller{{Name: "ci", Token: hash}, {Name: "anna", Token: policy.TokenPrefix + strings.Repeat("0", 64)}}
 	p, err := policy.Compile(c)
 	if err != nil {
 		t.Fatal(err)
@@ -164,7 +164,7 @@ func TestAccessTokens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := x.register(t, policy.Caller{Name: "anna", Subject: "auth0|1", Console: true})
+	r := x.register(t, policy.Caller{Name: "anna", Subject: "auth0|1"})
 	now := time.Now()
 	with := func(changes map[string]any) map[string]any {
 		claims := map[string]any{

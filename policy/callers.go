@@ -19,7 +19,6 @@ type Caller struct {
 	Subject string // of access tokens; "": none
 	Scope   *Scope // what of the policy's scope is open; nil: all
 	Limits  Limits // those that are lower than the policy's hold; zero fields: the policy's
-	Console bool   // a person, who may decide in the console what others ask for
 }
 
 // OAuth says whose access tokens are good here.
@@ -85,7 +84,6 @@ func (r *reader) caller(n ast.Node) Caller {
 		{"subject", func(n ast.Node) { c.Subject, _ = r.text(n, "The subject of a caller", "auth0|1234") }},
 		{"scope", func(n ast.Node) { c.Scope = r.scope(n) }},
 		{"limits", func(n ast.Node) { c.Limits = r.callerLimits(n) }},
-		{"console", func(n ast.Node) { c.Console, _ = r.truth(n, "The console of a caller") }},
 	})
 	if len(r.mistakes) == before {
 		if fault := c.fault(); fault != "" {

@@ -40,6 +40,19 @@
 //	  bytes: 64MiB             # a full file is renamed to audit.jsonl.1, an earlier one to audit.jsonl.2, and so on
 //	  files: 8                 # full files that are kept
 //	redact: true
+//	callers:                   # who may come in over HTTP; without it programs of this machine may, unasked
+//	  - name: ci
+//	    token: sha256:…        # as `writ token new` prints it
+//	    scope: {read: ["docs/**"]}
+//	    limits: {calls_per_minute: 60}
+//	  - name: anna
+//	    subject: auth0|1234    # of OAuth access tokens
+//	oauth:                     # whose access tokens are good
+//	  issuer: https://login.example.com/
+//	  audience: https://writ.example.com/mcp
+//	  keys: https://login.example.com/jwks.json
+//	  algorithms: [ES256]      # without it every asymmetric one
+//	  scopes: [writ]           # that a token must grant, all of them
 //	programs:                  # what run_program runs
 //	  - name: go
 //	    path: /usr/bin/go
@@ -72,6 +85,15 @@
 //
 // encodings name, by glob, the encoding of files that are neither UTF-8 nor UTF-16 with a byte order mark. The first glob
 // that matches decides. Names are labels of the WHATWG encoding standard.
+//
+// callers are known by a token, of which the policy holds the hash, or by the subject of an access token, or by either. Their
+// names stand in the audit and in approvals. scope and limits narrow those of the policy for the one caller and can't widen
+// them: what is done must be open in both scopes, and the lower limit holds. Of the limits a caller can have result_bytes,
+// call_time, calls_per_minute, calls_in_flight and the pages. A caller with a scope runs no programs. An empty list of
+// callers is none.
+//
+// oauth.audience is the URL under which clients know the server; the three URLs are https, or http on this machine. The
+// algorithms are ES256 to ES512, EdDSA, PS256 to PS512 and RS256 to RS512.
 //
 // audit.file must lie outside every root; a relative one starts at the policy's own directory. The lines are those of the
 // change log, byte for byte.

@@ -32,7 +32,7 @@ func registerOf(t *testing.T, change func(*policy.Config), names ...string) (*ca
 	for _, name := range names {
 		token, hash := callers.NewToken()
 		tokens[name] = token
-		c.Callers = append(c.Callers, policy.Caller{Name: name, Token: hash, Console: name == "anna"})
+		c.Callers = append(c.Callers, policy.Caller{Name: name, Token: hash})
 	}
 	if change != nil {
 		change(&c)
