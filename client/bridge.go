@@ -94,110 +94,158 @@ func readLine(r *bufio.Reader, longest int) ([]byte, error) {
 	}
 }
 
-// item is what may come in: an item, a response, or an event that holds one of these.
+// item is what may come in: an item, a response, or an event that holds one of these. Only as much of it is read here as
+// tells which it is.
 type item struct {
-	Type      string          `json:"type"`
-	Object    string          `json:"object"`
-	Status    string          `json:"status"`
-	CallID    string          `json:"call_id"`
-	Name      string          `json:"name"`
-	Arguments json.RawMessage `json:"arguments"`
-	Output    json.RawMessage `json:"output"`
-	Item      *item           `json:"item"`
-	Response  *item           `json:"response"`
+	Type     string          `json:"type"`
+	Object   string          `json:"object"`
+	Status   string          `json:"status"`
+	Output   json.RawMessage `json:"output"`
+	Item     json.RawMessage `json:"item"`
+	Response json.RawMessage `json:"response"`
 }
 
 // take carries out what a line asks for.
 func (b *Bridge) take(n int, line []byte) {
-	var items []item
-	var one item
+	items := []json.RawMessage{line}
 	var err error
 	if line = bytes.TrimSpace(line); line[0] == '[' {
 		err = json.Unmarshal(line, &items)
-	} else {
-		err = json.Unmarshal(line, &one)
-		items = []item{one}
 	}
 	if err != nil {
-		b.fault(n, "", "the line is no JSON of an item, a response or an event: "+err.Error())
+		b.noItem(n, err)
 		return
 	}
-	for _, i := range items {
-		b.takeOne(n, i)
+	for _, raw := range items {
+		b.takeOne(n, raw)
 	}
 }
 
-func (b *Bridge) takeOne(n int, i item) {
+func (b *Bridge) noItem(n int, err error) {
+	b.fault(n, "", "the line is no JSON of an item, a response or an event: "+err.Error())
+}
+
+func (b *Bridge) takeOne(n int, raw json.RawMessage) {
+	i, err := itemOf(raw)
 	switch {
+	case err != nil:
+		b.noItem(n, err)
 	case i.Type == "function_call":
-		b.takeCall(n, i)
+		b.takeCall(n, raw, true)
 	case i.Object == "response":
 		b.takeResponse(n, i)
 	case i.Type == "response.output_item.done" && i.Item != nil:
-		if i.Item.Type == "function_call" {
-			b.takeCall(n, *i.Item)
+		if inner, err := itemOf(i.Item); err == nil && inner.Type == "function_call" {
+			b.takeCall(n, i.Item, true)
 		}
 	case (i.Type == "response.completed" || i.Type == "response.done") && i.Response != nil:
-		b.takeResponse(n, *i.Response)
+		if response, err := itemOf(i.Response); err == nil {
+			b.takeResponse(n, response)
+		}
 	case i.Type == "":
-		b.fault(n, i.CallID, "there is no type")
+		b.fault(n, "", "there is no type")
 	}
 	// All else is a fragment, a message, or an item that is not for us.
+}
+
+func itemOf(raw json.RawMessage) (item, error) {
+	var i item
+	err := json.Unmarshal(raw, &i)
+	return i, err
 }
 
 // takeResponse takes the calls of a whole response. Of one that did not end well, only those count that say that they
 // are complete.
 func (b *Bridge) takeResponse(n int, response item) {
-	var items []item
+	var items []json.RawMessage
 	if len(response.Output) == 0 || json.Unmarshal(response.Output, &items) != nil {
 		b.fault(n, "", "the response has no list of items as its output")
 		return
 	}
-	for _, i := range items {
-		if i.Type != "function_call" {
-			continue
+	for _, raw := range items {
+		if i, err := itemOf(raw); err == nil && i.Type == "function_call" {
+			b.takeCall(n, raw, response.Status == "" || response.Status == "completed")
 		}
-		if i.Status == "" && response.Status != "" && response.Status != "completed" {
-			i.Status = "incomplete"
-		}
-		b.takeCall(n, i)
 	}
 }
 
-// takeCall begins a call, unless it was begun before.
-func (b *Bridge) takeCall(n int, i item) {
+// functionCall is a call as it was sent, read strictly: what another reader of the same bytes could take for another
+// call is none.
+type functionCall struct{ id, name, arguments, status string }
+
+func callOf(raw json.RawMessage) (functionCall, error) {
+	fields, err := contract.StrictObject(raw)
+	if err != nil {
+		return functionCall{id: soundID(raw)}, err
+	}
+	var c functionCall
+	var kind string
+	for key, to := range map[string]*string{"type": &kind, "call_id": &c.id, "name": &c.name, "arguments": &c.arguments, "status": &c.status} {
+		value, given := fields[key]
+		text, isText := value.(string)
+		if given && value != nil && !isText || key == "arguments" && !isText {
+			return c, fmt.Errorf("its %s is no text", key)
+		}
+		*to = text
+	}
+	if kind != "function_call" {
+		return c, errors.New("it has no type of that name")
+	}
+	return c, nil
+}
+
+// soundID is the call_id of a call that is not sound in another place, for the answer to be about it; "" if there is none.
+func soundID(raw json.RawMessage) string {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(raw, &fields) != nil {
+		return ""
+	}
+	alone, err := contract.StrictObject(fmt.Appendf(nil, `{"id":%s}`, fields["call_id"]))
+	if err != nil {
+		return ""
+	}
+	id, _ := alone["id"].(string)
+	return id
+}
+
+// takeCall begins a call, unless it was begun before. One that does not say itself whether it is complete is so if what
+// it came in is.
+func (b *Bridge) takeCall(n int, raw json.RawMessage, whole bool) {
+	c, err := callOf(raw)
 	switch {
-	case i.Status == "in_progress":
+	case c.status == "in_progress":
 		return // the complete one follows
-	case i.CallID == "":
+	case err != nil:
+		b.fault(n, c.id, "the function call is not sound, and was not carried out: "+err.Error())
+		return
+	case c.id == "":
 		b.fault(n, "", "the function call has no call_id")
 		return
-	case i.Status != "" && i.Status != "completed":
-		b.fault(n, i.CallID, "the function call is not complete, and was not carried out")
+	case c.status != "" && c.status != "completed", c.status == "" && !whole:
+		b.fault(n, c.id, "the function call is not complete, and was not carried out")
 		return
 	}
-	call := i.Name + "\x00" + string(i.Arguments)
-	if before, ok := b.seen[i.CallID]; ok {
+	call := c.name + "\x00" + c.arguments
+	if before, ok := b.seen[c.id]; ok {
 		if before != call {
-			b.fault(n, i.CallID, "another function call had this call_id, and this one was not carried out")
+			b.fault(n, c.id, "another function call had this call_id, and this one was not carried out")
 		}
 		return
 	}
-	text, err := contract.StrictText(i.Arguments)
-	if err != nil {
-		b.fault(n, i.CallID, "the arguments are no sound JSON text: "+err.Error())
-		return
-	}
-	b.seen[i.CallID] = call
-	if !b.Gate.Has(i.Name) {
-		b.answer(i.CallID, outputText("There is no tool "+contract.Quote(i.Name)+" here."))
+	b.seen[c.id] = call
+	b.carry(c)
+}
+
+func (b *Bridge) carry(c functionCall) {
+	if !b.Gate.Has(c.name) {
+		b.answer(c.id, outputText("There is no tool "+contract.Quote(c.name)+" here."))
 		return
 	}
 	b.slots <- struct{}{}
 	b.running.Go(func() {
 		defer func() { <-b.slots }()
-		e := b.Gate.Call(b.ctx, gate.Call{Caller: gate.CallerLocal, Client: "writ bridge", Tool: i.Name, Arguments: json.RawMessage(text)})
-		b.answer(i.CallID, output(&e))
+		e := b.Gate.Call(b.ctx, gate.Call{Caller: gate.CallerLocal, Client: "writ bridge", Tool: c.name, Arguments: json.RawMessage(c.arguments)})
+		b.answer(c.id, output(&e))
 	})
 }
 

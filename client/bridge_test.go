@@ -10,6 +10,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/iotest"
+
+	"pgregory.net/rapid"
 
 	"writ/envelope"
 	"writ/gate"
@@ -110,6 +113,11 @@ func TestBridge(t *testing.T) {
 		{"no id", []string{callItem("", "1")}, []string{"error 1 "}},
 		{"half a character", []string{strings.Replace(callItem("c1", "X"), "X", `\ud800`, 1)}, []string{"error 1 c1"}},
 		{"arguments that are no text", []string{`{"type":"function_call","call_id":"c1","name":"echo","arguments":{}}`}, []string{"error 1 c1"}},
+		{"keys in other letters", []string{strings.Replace(one, "arguments", "Arguments", 1), strings.Replace(one, "call_id", "Call_ID", 1)}, []string{"error 1 c1", "error 2 "}},
+		{"a key that stands twice", []string{strings.Replace(one, `"name"`, `"arguments":"2","name"`, 1)}, []string{"error 1 c1"}},
+		{"an id with half a character", []string{strings.Replace(one, "c1", `\ud800`, 1)}, []string{"error 1 "}},
+		{"an id that is no text", []string{strings.Replace(one, `"c1"`, `1`, 1)}, []string{"error 1 "}},
+		{"bytes that are no text", []string{callItem("c1", "\"X\""), strings.Replace(callItem("c2", "\"X\""), "X", "\xff", 1)}, []string{`c1 "X"`, "error 2 c2"}},
 		{"bad lines among good ones", []string{"{", "", "7", `{"a":1}`, one}, []string{`c1 {"a":1}`, "error 1 ", "error 3 ", "error 4 "}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -157,4 +165,84 @@ func TestBridgeOfLongLines(t *testing.T) {
 	if want := []string{"c1 1", "error 1 "}; !reflect.DeepEqual(got, want) {
 		t.Errorf("out come %q", got)
 	}
+}
+
+// A stream of any shape: each call is carried out once, when it is whole, with its own arguments, and answered under its
+// own id, whatever comes between, in however many pieces it comes, and wherever it ends.
+func TestAnyStream(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var lines []string
+		want := map[string]string{} // arguments by call_id
+		for range rapid.IntRange(0, 12).Draw(t, "steps") {
+			id := fmt.Sprintf("c%d", rapid.IntRange(0, 4).Draw(t, "id"))
+			arguments := rapid.SampledFrom([]string{"1", `{"a":"é \" \\ 🙂"}`, strings.Repeat("7", 70_000)}).Draw(t, "arguments")
+			line, whole := delivery(t, callItem(id, arguments))
+			if _, known := want[id]; whole && !known {
+				want[id] = arguments
+			}
+			lines = append(lines, line)
+		}
+		text := strings.Join(lines, rapid.SampledFrom([]string{"\n", "\r\n", "\n\n"}).Draw(t, "end"))
+		if cut := callItem("cut", "1"); rapid.Bool().Draw(t, "cut") {
+			text += "\n" + cut[:rapid.IntRange(0, len(cut)-1).Draw(t, "at")]
+		}
+		e, out := &echo{}, &bytes.Buffer{}
+		b := Bridge{Gate: e, Out: out}
+		if err := b.Run(t.Context(), iotest.HalfReader(strings.NewReader(text))); err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]string{}
+		for line := range strings.Lines(out.String()) {
+			var v struct {
+				Type   string
+				CallID string `json:"call_id"`
+				Output string
+			}
+			if err := json.Unmarshal([]byte(line), &v); err != nil {
+				t.Fatal(err)
+			}
+			if v.Type != "function_call_output" {
+				continue
+			}
+			var answer map[string]any
+			if err := json.Unmarshal([]byte(v.Output), &answer); err != nil || got[v.CallID] != "" {
+				t.Fatalf("%v, or %s is answered twice", err, v.CallID)
+			}
+			got[v.CallID], _ = answer["request_id"].(string)
+		}
+		if !reflect.DeepEqual(got, want) || len(e.calls) != len(want) {
+			t.Fatalf("%d calls, answers %v, want %v of\n%s", len(e.calls), got, want, text)
+		}
+	})
+}
+
+// delivery is a line that holds the call, whole or not.
+func delivery(t *rapid.T, call string) (line string, whole bool) {
+	quoted := string(outputText(call))
+	state := func(s string) string { return strings.Replace(call, `{"type"`, `{"status":"`+s+`","type"`, 1) }
+	switch rapid.IntRange(0, 11).Draw(t, "delivery") {
+	case 0:
+		return call, true
+	case 1:
+		return "[" + call + "]", true
+	case 2:
+		return `{"type":"response.output_item.done","item":` + state("completed") + `}`, true
+	case 3:
+		return `{"type":"response.completed","response":{"object":"response","status":"completed","output":[{"type":"message"},` + call + `]}}`, true
+	case 4:
+		return `{"object":"response","status":"incomplete","output":[` + state("completed") + `]}`, true
+	case 5:
+		return `{"object":"response","status":"incomplete","output":[` + call + `]}`, false
+	case 6:
+		return state("incomplete"), false
+	case 7:
+		return `{"type":"response.output_item.added","item":` + state("in_progress") + `}`, false
+	case 8:
+		return `{"type":"response.function_call_arguments.done","arguments":` + quoted + `}`, false
+	case 9:
+		return `{"type":"message","content":[{"type":"output_text","text":` + quoted + `}]}`, false
+	case 10:
+		return `{"type":"function_call_output","call_id":"c0","output":` + quoted + `}`, false
+	}
+	return `{"type":"response.output_text.delta","delta":` + quoted + `,"item":` + call + `}`, false
 }

@@ -32,14 +32,15 @@ func parseStrict(raw []byte) (any, error) {
 	return v, nil
 }
 
-// StrictText reads one JSON string, and refuses what encoding/json would mend in it.
-func StrictText(raw []byte) (string, error) {
+// StrictObject reads one JSON object, and refuses what encoding/json would mend in it or choose from: bad text, and a key
+// that stands twice, at any depth.
+func StrictObject(raw []byte) (map[string]any, error) {
 	v, err := parseStrict(raw)
-	text, ok := v.(string)
+	object, ok := v.(map[string]any)
 	if err == nil && !ok {
-		err = &envelope.Error{Code: envelope.Type, Stage: envelope.StageDecode, Message: "This is no JSON string."}
+		err = &envelope.Error{Code: envelope.Type, Stage: envelope.StageDecode, Message: "This is no JSON object."}
 	}
-	return text, err
+	return object, err
 }
 
 type scanner struct {
