@@ -21,8 +21,13 @@ const launcherName = "writ: launcher"
 // faultFile is where a launcher says what stopped it. That it is closed and empty tells that the program runs.
 const faultFile = 3
 
-// mostFileBytes bounds each file that a program writes.
-const mostFileBytes = 64 << 20
+const (
+	// mostFileBytes bounds each file that a program writes.
+	mostFileBytes = 64 << 20
+	// mostTasks bounds the processes and threads of a program, with all that its user starts meanwhile. The kernel has no
+	// such bound for root.
+	mostTasks = 1024
+)
 
 // task is what a launcher is to become.
 type task struct {
@@ -101,15 +106,32 @@ func closeInput() error {
 // limit has the kernel bound this process and all that come from it, each for itself. RLIMIT_DATA and not RLIMIT_AS, since
 // many a runtime reserves far more addresses than it ever uses.
 func (t task) limit() error {
-	for _, l := range []struct {
-		resource int
-		most     uint64
-	}{
+	bounds := []bound{
 		{unix.RLIMIT_CORE, 0}, {unix.RLIMIT_FSIZE, mostFileBytes}, {unix.RLIMIT_CPU, t.Seconds}, {unix.RLIMIT_DATA, t.Memory},
-	} {
-		if err := unix.Setrlimit(l.resource, &unix.Rlimit{Cur: l.most, Max: l.most}); err != nil {
+	}
+	if n := tasks(); n > 0 {
+		bounds = append(bounds, bound{unix.RLIMIT_NPROC, n + mostTasks})
+	}
+	for _, b := range bounds {
+		if err := b.set(); err != nil {
 			return fmt.Errorf("bound the program: %w", err)
 		}
 	}
 	return nil
+}
+
+// bound is one of the kernel's.
+type bound struct {
+	resource int
+	most     uint64
+}
+
+// set sets it, unless a closer one holds already.
+func (b bound) set() error {
+	var now unix.Rlimit
+	if err := unix.Getrlimit(b.resource, &now); err != nil {
+		return err
+	}
+	most := min(b.most, now.Max)
+	return unix.Setrlimit(b.resource, &unix.Rlimit{Cur: most, Max: most})
 }

@@ -7,8 +7,9 @@
 //
 // Bounded are wall and processor time, the output, the size of files, on Linux the memory of each process and, where the
 // kernel has Landlock, what can be reached: the program's own directory, and to read and run what [Needs] names; no TCP.
-// What is left in the program's process group at its end is killed. A process that left the group lives on, and how many
-// there are is not bounded. On Windows nothing is run.
+// What is left in the program's process group at its end is killed. A process that left the group lives on. On Linux there
+// may be 1024 processes and threads more than the server's user has when the program starts, but where that user is root,
+// whom the kernel does not bound. On Windows nothing is run.
 package programs
 
 import (

@@ -244,3 +244,15 @@ func BenchmarkRun(b *testing.B) {
 		}
 	}
 }
+
+// The kernel is told how many processes there may be; it holds whoever is not root to that.
+func TestProcessesAreBounded(t *testing.T) {
+	out := strings.Fields(string(script(t, bounds("-c", "grep 'Max processes' /proc/self/limits")).Output))
+	if len(out) < 4 {
+		t.Fatalf("%q", out)
+	}
+	most, err := strconv.Atoi(out[2])
+	if now := int(tasks()); err != nil || most < mostTasks || most > 2*(now+mostTasks) || now == 0 {
+		t.Errorf("at most %s, while %d run", out[2], now)
+	}
+}
