@@ -56,13 +56,14 @@ func marksIn(data []byte) marks {
 	if !mentionsMarks(block) {
 		return m
 	}
+	lines := markLines{marks: &m, doubtful: true}
+	if closed {
+		lines.doubtful = !m.readYAML(block)
+	}
 	for left := block; len(left) > 0; {
 		var line []byte
 		line, left = markLine(left)
-		m.readLine(string(line))
-	}
-	if closed {
-		m.readYAML(block)
+		lines.read(string(line))
 	}
 	return m
 }
@@ -125,14 +126,31 @@ func mentionsMarks(block []byte) bool {
 	return false
 }
 
-// readLine reads the private marks of one line, whatever it is a part of.
-func (m *marks) readLine(line string) {
+// markLines reads the private marks of a block line by line, whatever each is a part of.
+type markLines struct {
+	*marks
+	doubtful bool   // the block can't be decoded, so a value on another line than its key is known only here
+	key      string // the last one
+}
+
+func (m *markLines) read(line string) {
 	line = strings.ReplaceAll(line, "：", ":")
 	for part := range strings.FieldsFuncSeq(line, func(r rune) bool { return strings.ContainsRune(",;{}[]", r) }) {
-		if i := strings.IndexAny(part, ":="); i >= 0 {
-			value, _, _ := strings.Cut(part[i+1:], " #")
-			m.private = m.private || isPrivateMark(bareWord(part[:i]), bareWord(value))
-		}
+		m.readPart(part)
+	}
+}
+
+func (m *markLines) readPart(part string) {
+	i := strings.IndexAny(part, ":=")
+	if i >= 0 {
+		value, _, _ := strings.Cut(part[i+1:], " #")
+		m.key = bareWord(part[:i])
+		m.private = m.private || isPrivateMark(m.key, bareWord(value))
+		return
+	}
+	value, _, _ := strings.Cut(part, "#")
+	if word := bareWord(value); m.doubtful && word != "" {
+		m.private = m.private || isPrivateMark(m.key, word)
 	}
 }
 
@@ -141,11 +159,11 @@ func bareWord(text string) string {
 	return strings.ToLower(strings.TrimFunc(text, func(r rune) bool { return isBlank(r) || strings.ContainsRune("\"'`?*-“”‘’", r) }))
 }
 
-// readYAML reads the marks that decoding shows.
-func (m *marks) readYAML(block []byte) {
+// readYAML reads the marks that decoding shows, and tells whether there was anything to decode.
+func (m *marks) readYAML(block []byte) bool {
 	decoded, err := decodeYAML(block)
 	if err != nil {
-		return
+		return false
 	}
 	m.readNested(decoded)
 	for key, value := range decoded {
@@ -156,6 +174,7 @@ func (m *marks) readYAML(block []byte) {
 			m.public = m.public || word == "true" || word == "yes" || word == "on" || word == "1"
 		}
 	}
+	return true
 }
 
 // readNested reads the private marks in a value at any depth.
