@@ -125,6 +125,11 @@ func (m *model) randomValue(name string, s schema) any {
 		return fmt.Sprintf("@req:%d@", m.dice.IntN(400))
 	case "artifact", "name":
 		return fmt.Sprintf("@artifact:%d@", m.dice.IntN(5))
+	case "program":
+		return anyOf(m, "show", "show", "show", "docs", "word", "cat", "/bin/cat", "sh", m.randomText())
+	case "arg":
+		place := m.randomPlace()
+		return anyOf(m, place, place, place, "--to="+place, "-n"+place, "-n", "-An", "--", "-", "vault", "-- "+place, "@"+place, place+"\n.env", "{path}", m.randomText())
 	case "glob":
 		return anyOf(m, "**", "*", "**/*", ".*", "**/.*", "{.env,docs/**}", "**/[.]env", "*.md", "**/*.log", "vault/*", "../*", "/**", "[!a]**", "docs/{tovault,.hidden.md}/**", "{", "**/*.{md,txt}")
 	case "pattern":

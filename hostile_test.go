@@ -162,6 +162,7 @@ func (m *model) checkReach() {
 	for _, end := range []string{
 		"read_file ok", "search_text ok", "search_notes ok", "find_files ok", "list_directory ok", "preview_replace no-match",
 		"replace_text succeeded", "replace_text no-match", "append_text succeeded", "create_file succeeded", "read_file denied",
+		"run_program succeeded", "run_program denied",
 	} {
 		if m.ends[end] == 0 {
 			m.Errorf("no call ended as %s: %s", end, compact(m.ends))
@@ -286,6 +287,10 @@ func (m *model) plausible(s schema, place string) map[string]any {
 			arguments[name] = "said by the model\n"
 		case "pattern", "query":
 			arguments[name] = "e"
+		case "program":
+			arguments[name] = "show"
+		case "args":
+			arguments[name], placed = []string{place}, true
 		case "glob":
 			if property.Type == "string" && contains(s.Required, name) {
 				arguments[name] = "**"

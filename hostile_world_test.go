@@ -47,6 +47,10 @@ scope:
   ask: ["src/**"]
 notes: {include: ["**/*.md"]}
 limits: {calls_per_minute: 1000000}
+programs:
+  - {name: show, path: /bin/cat, allow: [-n, "{path}", "--to={path}"]}
+  - {name: word, path: /bin/cat, allow: ["{word}"]}
+  - {name: docs, path: /bin/cat, directory: docs, allow: ["{path}"], ask: true}
 `
 
 // keptPlaces are in world 0 alone: they are hidden, ignored or in no zone, so that nobody may know of them.
