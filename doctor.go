@@ -2,15 +2,23 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"os"
 	"runtime"
+	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"writ/contract"
+	"writ/envelope"
+	"writ/gate"
 	"writ/ledger"
+	"writ/programs"
 	"writ/tools"
 	"writ/walls"
 )
@@ -63,6 +71,9 @@ func (h *house) examine(ctx context.Context, out io.Writer) bool {
 	if n := len(h.policy.Checks()); n > 0 {
 		report("checks", h.checks.Faults(), fmt.Sprintf("%d by programs", n))
 	}
+	if n := len(h.policy.Programs()); n > 0 {
+		report("programs", h.programs.Faults(), fmt.Sprintf("%d can be run; %s", n, programBounds()))
+	}
 	for _, t := range tools.All() {
 		if err := t.Compile(); err != nil {
 			report("tool "+t.Name, err, "")
@@ -71,6 +82,7 @@ func (h *house) examine(ctx context.Context, out io.Writer) bool {
 	report("tools", nil, fmt.Sprintf("%d of %d are open here", len(h.gate.Contracts()), len(tools.All())))
 	report("change log "+h.state, h.ledger.Ready(ctx), "opens")
 	report("interrupted changes", h.interrupted(ctx, out), "none")
+	report("stopped calls", h.showStopped(ctx, out), "looked for")
 	chain, err := h.ledger.Verify(ctx)
 	if err == nil && chain.Bad != 0 {
 		err = errors.New(chain.Why)
@@ -80,6 +92,42 @@ func (h *house) examine(ctx context.Context, out io.Writer) bool {
 		report("changes", err, "")
 	}
 	return well
+}
+
+// programBounds tells which bounds of programs do not hold here.
+func programBounds() string {
+	told := "those that may not write are kept from it"
+	if !programs.KeepsReadOnly() {
+		told = "the kernel keeps none from writing, so what they change is unknown"
+	}
+	if os.Getuid() == 0 {
+		told += "; how many processes they start is not bounded, since this user is root"
+	}
+	return told
+}
+
+// showStopped names the calls that any server of this state has refused lately since the very same one had failed too
+// often, or since an outcome is to be read first. What a server remembers ends with it; what it has refused is on record.
+func (h *house) showStopped(ctx context.Context, out io.Writer) error {
+	counts := map[string]int{}
+	err := h.ledger.Rows(ctx, ledger.RowFilter{Since: time.Now().Add(-gate.CoolDown), Status: envelope.Denied}, func(row json.RawMessage) error {
+		var call struct {
+			Tool, Caller string
+			Codes        []envelope.Code
+		}
+		if err := json.Unmarshal(row, &call); err != nil {
+			return err
+		}
+		if slices.Contains(call.Codes, envelope.RetryStopped) {
+			counts[call.Tool+" of "+contract.Quote(call.Caller)]++
+		}
+		return nil
+	})
+	for _, who := range slices.Sorted(maps.Keys(counts)) {
+		fmt.Fprintf(out, "look   %s: stopped %d times in the last %v, since the same call had failed too often or an outcome is to be read first\n",
+			who, counts[who], gate.CoolDown)
+	}
+	return err
 }
 
 // interrupted returns an error if changes are open whose processes have ended. Those whose processes run are named: most

@@ -22,9 +22,11 @@ import (
 const (
 	maxFailedWrites = 3
 	maxFailedReads  = 10
-	coolDown        = time.Minute
 	maxRemembered   = 1024 // failing calls that are remembered
 )
+
+// CoolDown is how long a call stays stopped after it has failed last.
+const CoolDown = time.Minute
 
 type breaker struct {
 	clock func() time.Time
@@ -65,7 +67,7 @@ func (b *breaker) admit(k *call, stamp func() string) error {
 	if f == nil {
 		return nil
 	}
-	if f.stamp != now || b.clock().Sub(f.last) > coolDown {
+	if f.stamp != now || b.clock().Sub(f.last) > CoolDown {
 		delete(b.failed, k.key())
 		return nil
 	}
@@ -76,7 +78,7 @@ func (b *breaker) admit(k *call, stamp func() string) error {
 		Code: envelope.RetryStopped,
 		Message: fmt.Sprintf("This very call has failed %d times and would fail again. Do something else: change the arguments, or ask the user. The first error was: %s",
 			f.count, f.first.Message),
-		Details: map[string]any{"first_code": string(f.first.Code), "retry_after_ms": (coolDown - b.clock().Sub(f.last)).Milliseconds()},
+		Details: map[string]any{"first_code": string(f.first.Code), "retry_after_ms": (CoolDown - b.clock().Sub(f.last)).Milliseconds()},
 	}
 }
 
@@ -126,7 +128,7 @@ func (b *breaker) makeRoom() {
 		return
 	}
 	for key, f := range b.failed {
-		if b.clock().Sub(f.last) > coolDown {
+		if b.clock().Sub(f.last) > CoolDown {
 			delete(b.failed, key)
 		}
 	}

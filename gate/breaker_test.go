@@ -95,7 +95,7 @@ func TestBreaker(t *testing.T) {
 	if got := codeOf(edit("a", "lacking")); got != envelope.TextNotFound {
 		t.Errorf("other arguments: %s", got)
 	}
-	now = now.Add(coolDown + time.Second)
+	now = now.Add(CoolDown + time.Second)
 	if got := codeOf(edit("a", "absent")); got != envelope.TextNotFound {
 		t.Errorf("after the cool-down: %s", got)
 	}

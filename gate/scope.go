@@ -37,7 +37,7 @@ func (b *breaker) stopped(caller string) []tools.StoppedCall {
 	defer b.mu.Unlock()
 	var list []tools.StoppedCall
 	for key, f := range b.failed {
-		left := coolDown - b.clock().Sub(f.last)
+		left := CoolDown - b.clock().Sub(f.last)
 		if strings.HasPrefix(key, caller+"\x00") && f.count >= f.most && left >= 0 {
 			list = append(list, tools.StoppedCall{Tool: f.tool, FirstCode: string(f.first.Code), RetryAfterMillis: int64(left / time.Millisecond)})
 		}

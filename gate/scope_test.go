@@ -30,7 +30,7 @@ func TestScopeTellsWhatIsStopped(t *testing.T) {
 	write := callOf(t, g, Call{Caller: "a", Tool: "create_file", Arguments: []byte(`{"path":"y.md","content":"c"}`)})
 	g.unsettled.note(write, envelope.Errorf(envelope.OutcomeUnknown, "m"))
 
-	now = now.Add(coolDown / 2)
+	now = now.Add(CoolDown / 2)
 	s := scope("a")
 	if want := []tools.Unsettled{{Path: "y.md", RequestID: "req_1"}}; !reflect.DeepEqual(s.Unsettled, want) {
 		t.Errorf("unsettled are %+v, want %+v", s.Unsettled, want)
@@ -38,7 +38,7 @@ func TestScopeTellsWhatIsStopped(t *testing.T) {
 	var names []string
 	for _, c := range s.Stopped {
 		names = append(names, c.Tool+" "+c.FirstCode)
-		if c.RetryAfterMillis != (coolDown / 2).Milliseconds() {
+		if c.RetryAfterMillis != (CoolDown / 2).Milliseconds() {
 			t.Errorf("%s is said to be stopped for %d ms", c.Tool, c.RetryAfterMillis)
 		}
 	}
@@ -48,7 +48,7 @@ func TestScopeTellsWhatIsStopped(t *testing.T) {
 	if s := scope("b"); s.Unsettled != nil || s.Stopped != nil {
 		t.Errorf("another caller is told %+v", s)
 	}
-	now = now.Add(coolDown)
+	now = now.Add(CoolDown)
 	if s := scope("a"); s.Stopped != nil {
 		t.Errorf("after the cool-down stopped are %+v", s.Stopped)
 	}
