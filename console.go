@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"os"
 	"os/user"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -50,7 +49,6 @@ root may be written for that, as with "writ undo".
 				return err
 			}
 			person := userName()
-			time.Now().Zone() // it is read from the disk once, which the walls would not let be
 			h.confine(false)
 			c := console.New(console.Options{
 				Gate: h.gate, Ledger: h.ledger, Policy: shown, Person: person, Log: h.log, Sandbox: h.walls.String,

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"time"
 
 	"writ/walls"
 )
@@ -14,6 +15,7 @@ var resolverFiles = []string{"/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.co
 // and the notes index. It comes after everything outside was opened, and can't be undone. That it does not work is no
 // reason not to serve: what keeps callers inside the roots is the resolver.
 func (h *house) confine(offline bool) {
+	_, _ = time.Now().Zone() // the time zone is read from the disk once, which the walls would not let be
 	w := walls.Walls{Write: []string{h.state}, Devices: []string{walls.NullDevice}, Offline: offline}
 	if h.index != "" {
 		w.Write = append(w.Write, filepath.Dir(h.index))

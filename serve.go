@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -119,7 +118,6 @@ func serveHTTP(ctx context.Context, h *house, s *server.Server, web *webOptions,
 	if err != nil {
 		return err
 	}
-	time.Now().Zone() // it is read from the disk once, which the walls would not let be
 	confine(false)
 	fmt.Fprintf(os.Stderr, "writ serves MCP at %s\n", listener.URL())
 	invite()

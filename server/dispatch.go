@@ -17,12 +17,12 @@ const (
 )
 
 // ready returns the result of a request that needs no work, nil for any other.
-func (s *Server) ready(q *request, caller string) []byte {
+func (s *Server) ready(q *request, a audience) []byte {
 	switch {
 	case q.method == methodPing && !q.isModern():
 		return []byte("{}")
 	case q.method == methodList && q.cursor == nil:
-		legacy, modern := s.listsFor(caller)
+		legacy, modern := s.listsFor(a)
 		if q.isModern() {
 			return modern
 		}

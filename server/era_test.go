@@ -82,7 +82,7 @@ func TestListIsTheLibrarys(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, want := decode(t, string(s.ready(q, "local"))), decode(t, string(theirs))
+			got, want := decode(t, string(s.ready(q, audience{caller: "local"}))), decode(t, string(theirs))
 			byName(got)
 			byName(want)
 			if compact(t, got) != compact(t, want) {

@@ -232,7 +232,7 @@ func (p *post) answer(ctx context.Context, from introduction, name string) {
 		p.listen(ctx)
 		return
 	}
-	if result := p.l.server.ready(p.q, callerName(ctx)); result != nil {
+	if result := p.l.server.ready(p.q, audience{callerName(ctx), showsViews(from.capabilities)}); result != nil {
 		newReply(p.w, p.r).outbox().sendResult(p.q.id, result)
 		return
 	}

@@ -96,6 +96,9 @@ func (o *offer) readResource(ctx context.Context) ([]byte, *fault) {
 	if f := o.into(&params); f != nil {
 		return nil, f
 	}
+	if params.URI == viewURI {
+		return o.readView(), nil
+	}
 	read, answer, f := o.read(ctx, params.URI)
 	if f != nil {
 		return nil, f

@@ -62,6 +62,8 @@ type Definition struct {
 	ReadOnly                 bool
 	Destructive              bool
 	Idempotent               bool
+
+	hasView bool // it is told of the view of its answers
 }
 
 // Info is what the server says about itself, and how it answers.

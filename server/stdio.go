@@ -130,7 +130,7 @@ func (l *loop) handle(line []byte) reader {
 		l.listens.listen(q)
 		return same
 	}
-	if result := l.server.ready(q, gate.CallerLocal); result != nil {
+	if result := l.server.ready(q, audience{gate.CallerLocal, showsViews(l.capabilitiesOf(q))}); result != nil {
 		l.out.sendResult(q.id, result)
 		return same
 	}

@@ -44,7 +44,11 @@ func (d *Definition) appendJSON(b []byte) []byte {
 	b = strconv.AppendBool(append(b, `,"annotations":{"readOnlyHint":`...), d.ReadOnly)
 	b = strconv.AppendBool(append(b, `,"destructiveHint":`...), d.Destructive)
 	b = strconv.AppendBool(append(b, `,"idempotentHint":`...), d.Idempotent)
-	return append(b, `,"openWorldHint":false}}`...)
+	b = append(b, `,"openWorldHint":false}`...)
+	if d.hasView {
+		b = append(b, viewMember...)
+	}
+	return append(b, '}')
 }
 
 // toolCall turns a request of method tools/call into a Call.
