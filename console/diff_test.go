@@ -66,10 +66,11 @@ func FuzzParseDiff(f *testing.F) {
 	f.Add("@@ -1 +1 @@\n+\xff\n-\xfe\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		d := parseDiff(text, everyRow)
-		shown := sketch(d)
+		rows := []string{sketch(d)}
 		for _, r := range d.Rows {
-			shown += "\n" + r.Before.Start + r.Before.Middle + r.Before.End + "\n" + r.After.Start + r.After.Middle + r.After.End + "\n"
+			rows = append(rows, r.Before.Start+r.Before.Middle+r.Before.End, r.After.Start+r.After.Middle+r.After.End)
 		}
+		shown := strings.Join(rows, "\n")
 		for line := range strings.SplitSeq(text, "\n") {
 			if strings.HasPrefix(line, "--- ") || strings.HasPrefix(line, "+++ ") || len(line) < 2 {
 				continue
