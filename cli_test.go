@@ -1,6 +1,7 @@
 package main
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -43,6 +44,7 @@ func TestEveryCommandHelps(t *testing.T) {
 // A mistake in the command line ends with 2, says nothing on standard output, and tells what to do next.
 func TestMistakesTellWhatToDo(t *testing.T) {
 	t.Parallel()
+	file := filepath.Join(vault(t, "a.md", "one"), "a.md")
 	for _, c := range []struct {
 		args []string
 		want string
@@ -56,6 +58,9 @@ func TestMistakesTellWhatToDo(t *testing.T) {
 		{[]string{"version", "x"}, `"x" is too much: writ version takes no arguments`},
 		{[]string{"policy", "chekc"}, `perhaps you mean check`},
 		{[]string{"index", "nonsense"}, "there is no \"nonsense\" under \"writ index\"\n`writ index --help`"},
+		{[]string{"serve", "--write", file, file, "."}, "a.md is a file, and a directory is wanted. If it came from a pattern, put that in quotes"},
+		{[]string{"doctor", file}, "a.md is a file, and a directory is wanted"},
+		{[]string{"install", "cursor", "--command", "/bin/writ", "--write", file, file, "."}, "put that in quotes"},
 		{[]string{"approvals", "show"}, "writ approvals show ID"},
 	} {
 		got := writ(t, "", c.args...)

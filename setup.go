@@ -189,6 +189,9 @@ func openLedger(state, identity string, rules *policy.Policy, log *slog.Logger) 
 // flags, ends as one. An empty glob of what may be read stays a mistake, since leaving it out would open everything.
 func (o *options) compile(directories []string) (*policy.Policy, error) {
 	o.write, o.ask = withoutEmpty(o.write), withoutEmpty(o.ask)
+	if err := o.areDirectories(directories); err != nil {
+		return nil, err
+	}
 	config := policy.FromFlags(o.read, o.write, o.ask)
 	if o.policyFile != "" {
 		file, err := policy.Load(afero.NewOsFs(), o.policyFile)
@@ -211,6 +214,22 @@ func (o *options) compile(directories []string) (*policy.Policy, error) {
 		config.Roots = roots
 	}
 	return policy.Compile(config)
+}
+
+// areDirectories refuses files in the place of directories. A pattern without quotes is where they come from: the shell
+// puts the names that it matches there, and only the first is taken for the glob.
+func (o *options) areDirectories(directories []string) error {
+	for _, d := range directories {
+		info, err := os.Stat(d)
+		switch {
+		case err != nil || info.IsDir():
+		case len(o.read)+len(o.write)+len(o.ask) > 0:
+			return fmt.Errorf("%s is a file, and a directory is wanted. If it came from a pattern, put that in quotes: --write 'docs/**'", d)
+		default:
+			return fmt.Errorf("%s is a file, and a directory is wanted", d)
+		}
+	}
+	return nil
 }
 
 func withoutEmpty(globs []string) []string {
