@@ -62,6 +62,17 @@ func (n needle) count(folded []byte) int {
 	return found
 }
 
+// countTokens counts how many tokens of a folded text the needle is, or the start of if it is a prefix. The needle is one
+// token. In a run they overlap: of three times the same character the first two are a token, and the last two.
+func (n needle) countTokens(folded []byte) int {
+	found := 0
+	_, first := utf8.DecodeRuneInString(n.text)
+	for at := n.index(folded, 0); at >= 0; at = n.index(folded, at+first) {
+		found++
+	}
+	return found
+}
+
 // atom is one token that a query asks for.
 type atom struct {
 	text   string

@@ -17,6 +17,7 @@ type scan struct {
 	query      *Query
 	visibility string
 	table      atomTable
+	needles    []needle   // the atoms
 	lost       []lostWord // words to find neighbours for
 
 	mu   sync.Mutex
@@ -35,7 +36,11 @@ type worker struct {
 }
 
 func newScan(q *Query, visibility string) *scan {
-	return &scan{query: q, visibility: visibility, table: newAtomTable(q.atoms)}
+	s := &scan{query: q, visibility: visibility, table: newAtomTable(q.atoms)}
+	for _, a := range q.atoms {
+		s.needles = append(s.needles, a.needle())
+	}
+	return s
 }
 
 func (s *scan) run(ctx context.Context, source Source) (tally, error) {

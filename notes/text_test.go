@@ -100,6 +100,30 @@ func FuzzTokens(f *testing.F) {
 	})
 }
 
+// To look for a query's words in a folded text and to look at each token of the text are the same.
+func FuzzWeigh(f *testing.F) {
+	for _, seed := range [][2]string{
+		{"字字* aa 重跑 gen*", "重跑gen-itgc后 字字字 aaa aa\u0301 generation"},
+		{"ｶﾞ か\u3099 한글", "ｶﾞか\u3099 한글\u1100\u1161한글"},
+		{"ss ㍿ 😀😀 式", "Größe ss\u200bss ㍿㍿ 😀😀😀\u200d😀"},
+		{"x* x xx", "\xffx\xff xx\nx\u00a0X"},
+	} {
+		f.Add(seed[0], seed[1])
+	}
+	f.Fuzz(func(t *testing.T, query, text string) {
+		q, err := ParseQuery(query)
+		if err != nil || len(q.atoms) == 0 {
+			t.Skip()
+		}
+		byToken, byAtom := newScan(&q, "").borrow(), newScan(&q, "").borrow()
+		a := byToken.weighTokens([]byte(text), 1)
+		b := byAtom.weighFolded(appendFolded(nil, []byte(text)), 1)
+		if a != b || !slices.Equal(byToken.hits, byAtom.hits) {
+			t.Errorf("%q in %q: %v by token, %v by atom; atoms %+v", query, text, byToken.hits, byAtom.hits, q.atoms)
+		}
+	})
+}
+
 func FuzzParseQuery(f *testing.F) {
 	for _, seed := range []string{`a AND "b`, "tag:x path:", "「」“”", "C++ a*b -1", "字*", "#a #1 #", "重跑gen-itgc后", "\xff\xfe", `tag:"`} {
 		f.Add(seed, "重跑gen-itgc后 C++ a*b\n# T\n")
