@@ -55,6 +55,10 @@ func (c *cutter) excerpt(body int) excerpt {
 // bestLine returns the line with the heaviest targets, the first of those. A line of the body says more than a heading
 // with the same words, and a heading more than front matter.
 func (c *cutter) bestLine(body int) (best place, found bool) {
+	all := 0.0
+	for _, t := range c.targets {
+		all += t.weight
+	}
 	heaviest := 0.0
 	for p := range places(c.text) {
 		weight := c.weigh(p)
@@ -65,6 +69,9 @@ func (c *cutter) bestLine(body int) (best place, found bool) {
 		}
 		if weight > heaviest {
 			best, heaviest, found = p, weight, true
+		}
+		if heaviest >= all {
+			break // no line has more
 		}
 	}
 	return best, found
