@@ -27,10 +27,11 @@ func (w *worker) examine(path contract.Path, text []byte) (record, *Note, bool) 
 	w.notes++
 	w.bytes += len(text)
 	clear(w.hits)
+	clear(w.met)
 	found := w.weigh(block, weightMatter)
 	found = w.weighBody(text, body) || found
 	found = w.weigh([]byte(pathText(path)), weightPath) || found
-	escaped := bytes.IndexByte(block, '\\') >= 0 // so a title may hold what the text does not
+	escaped := bytes.ContainsAny(block, "\\\t") // so a title may hold what the text does not
 	if !found && !escaped && len(w.query.terms) > 0 {
 		return record{}, nil, false
 	}

@@ -20,7 +20,7 @@ import (
 
 // IndexVersion is the version of the tables and of what tokens are. An index of another version is made anew; it belongs
 // into the name of the file, or servers of two versions would take the index from each other.
-const IndexVersion = 2
+const IndexVersion = 3
 
 // The database is expendable: whatever is wrong with it, it is made anew from the notes. Its text is contentless, so
 // that it holds the words of the notes and where they stand, and no note's text. The tokens are ours (see tokens.go);

@@ -116,6 +116,9 @@ func (a *asking) neighbours(lost []lostWord) ([][]near, error) {
 	}
 	defer rows.Close()
 	seen := map[string]bool{}
+	for _, at := range a.query.atoms {
+		seen[at.text] = seen[at.text] || !at.prefix // a word is not read as another one of the query
+	}
 	for rows.Next() {
 		var list []byte
 		if err := rows.Scan(&list); err != nil {

@@ -163,7 +163,7 @@ func tagSize(text []byte) int {
 		if !isTagRune(r) {
 			break
 		}
-		named = named || !unicode.IsDigit(r) && r != '-' && r != '/' && r != '_'
+		named = named || !unicode.IsNumber(r) && r != '-' && r != '/' && r != '_'
 		size += n
 	}
 	if !named {
@@ -173,7 +173,7 @@ func tagSize(text []byte) int {
 }
 
 func isTagRune(r rune) bool {
-	return r == '-' || r == '_' || r == '/' || r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || isPictograph(r))
+	return r == '-' || r == '_' || r == '/' || r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r) || isPictograph(r))
 }
 
 func appendLinks(links []Link, line []byte, number int) []Link {

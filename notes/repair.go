@@ -40,14 +40,26 @@ func (s *scan) findNeighbours() {
 	}
 }
 
-// meet remembers a word of a note where it is like one of the query that this worker has not found so far.
+// meet remembers a word of a note where it is like one of the query that this worker has not found so far. It counts
+// once for each note, as an index counts.
 func (w *worker) meet(word []byte) {
 	for i := range w.lost {
 		l := &w.lost[i]
-		if w.docs[len(w.query.terms)+l.atom] == 0 && l.isNear(word) {
-			w.addNear(l.atom, string(word), 1)
+		if w.docs[len(w.query.terms)+l.atom] > 0 || !l.isNear(word) {
+			continue
+		}
+		here := neighbour{l.atom, string(word)}
+		if _, met := w.met[here]; !met {
+			w.met[here] = struct{}{}
+			w.addNear(l.atom, here.word, 1)
 		}
 	}
+}
+
+// neighbour is a word that is like an atom of the query.
+type neighbour struct {
+	atom int
+	word string
 }
 
 func (t *tally) addNear(atom int, word string, times int) {

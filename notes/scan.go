@@ -30,9 +30,10 @@ type worker struct {
 	*scan
 	tally
 	tokens tokenizer
-	hits   []float32 // weight of each atom's occurrences in the note in hand
-	folded []byte    // the note in hand, folded; empty until it is needed
-	field  []byte    // room for one folded field
+	met    map[neighbour]struct{} // words of the note in hand that are like one that is looked for
+	hits   []float32              // weight of each atom's occurrences in the note in hand
+	folded []byte                 // the note in hand, folded; empty until it is needed
+	field  []byte                 // room for one folded field
 }
 
 func newScan(q *Query, visibility string) *scan {
@@ -77,7 +78,7 @@ func (s *scan) borrow() *worker {
 		s.idle = s.idle[:n-1]
 		return w
 	}
-	w := &worker{scan: s, tally: s.newTally(), hits: make([]float32, len(s.query.atoms))}
+	w := &worker{scan: s, tally: s.newTally(), hits: make([]float32, len(s.query.atoms)), met: map[neighbour]struct{}{}}
 	s.all = append(s.all, w)
 	return w
 }

@@ -62,7 +62,7 @@ type tally struct {
 	totals  [levels]int
 	masks   []uint64 // of all records, those that were pruned too
 	records []record
-	near    []map[string]int // for each atom: words like it, and how often they occur
+	near    []map[string]int // for each atom: words like it, and how many notes have them
 	skipped map[envelope.Code]int
 	leftOut workspace.Skips
 }
