@@ -47,13 +47,13 @@ func (g *Gate) inTime(ctx context.Context, k *call) (any, error) {
 	defer a.timer.Stop()
 	own := *k // what is left behind shares nothing with what is answered
 	own.attempt = a
-	go func() {
+	g.workers.run(func() {
 		out, err := g.attempt(ctx, &own)
 		isLeft := a.finish(result{out, err}, func(isLeft bool) { g.flights.leave(own.Caller, isLeft) })
 		if isLeft {
 			g.cameBack(context.WithoutCancel(ctx), &own, out, err)
 		}
-	}()
+	})
 	for {
 		select {
 		case r := <-a.done:

@@ -76,6 +76,7 @@ type Gate struct {
 	names     []string // of the tools, sorted
 	throttle  *throttle
 	flights   *flights
+	workers   *workers
 	runTool   func(*tools.Tool, context.Context, tools.Env, contract.Args) (any, error) // tests make it block
 	breaker   *breaker
 	unsettled *unsettled
@@ -107,6 +108,7 @@ func New(o Options) *Gate {
 	g.recovery.done = make(chan struct{})
 	g.throttle = newThrottle(g.clock)
 	g.flights = newFlights()
+	g.workers = newWorkers()
 	g.breaker = newBreaker(g.clock)
 	g.searchBy(o.Index)
 	for _, t := range o.Tools {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -28,7 +29,10 @@ func (s *Server) Stdio(ctx context.Context, in io.Reader, out io.Writer) error {
 		asked:  newQuestions(),
 		peer:   newPeer("stdio"),
 		ended:  make(chan struct{}),
+		baton:  make(chan struct{}),
+		over:   make(chan struct{}),
 	}
+	defer close(l.over)
 	l.listens = newListens(s, l.out)
 	go l.read()
 	select {
@@ -42,8 +46,9 @@ func (s *Server) Stdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	return l.result()
 }
 
-// loop reads and answers. Whoever has read a call carries it out itself, and a new goroutine goes on reading: the call
-// does not wait for another thread to wake up, and holds up nothing.
+// loop reads and answers. Whoever has read a call carries it out itself, and another goroutine goes on reading: the call
+// does not wait for another thread to wake up, and holds up nothing. The other is one that has carried out its call, if
+// one waits: its stack has the size that calls need, and a new one would have to grow there.
 type loop struct {
 	server  *Server
 	in      *lineReader // used by one goroutine at a time
@@ -52,6 +57,9 @@ type loop struct {
 	asked   *questions
 	peer    *peer
 	ended   chan struct{}
+	baton   chan struct{} // handed to whoever shall read on
+	over    chan struct{} // closed when all has been answered
+	waiting atomic.Int32  // for the baton
 	listens *listens
 	inErr   error // why the input ended; set before ended is closed
 }
@@ -70,6 +78,32 @@ func (l *loop) result() error {
 	return nil
 }
 
+// maxWaiting is how many goroutines wait to read on; more would only keep their stacks.
+const maxWaiting = 4
+
+// handOn has another goroutine read the next line.
+func (l *loop) handOn() {
+	select {
+	case l.baton <- struct{}{}:
+	default:
+		go l.read()
+	}
+}
+
+// waitForBaton waits until this goroutine shall read on. It is false where that will not be.
+func (l *loop) waitForBaton() bool {
+	defer l.waiting.Add(-1)
+	if l.waiting.Add(1) > maxWaiting {
+		return false
+	}
+	select {
+	case <-l.baton:
+		return true
+	case <-l.over:
+		return false
+	}
+}
+
 func (l *loop) read() {
 	for {
 		line, err := l.in.next()
@@ -85,7 +119,7 @@ func (l *loop) read() {
 		if l.calls.isClosed() {
 			return
 		}
-		if l.handle(line) == handedOn {
+		if l.handle(line) == handedOn && !l.waitForBaton() {
 			return
 		}
 	}
@@ -171,7 +205,7 @@ func (l *loop) call(q *request) reader {
 		return same
 	}
 	defer run.done()
-	go l.read()
+	l.handOn()
 	c.Client = l.clientOf(q)
 	l.server.letAsk(&c, q, l.capabilitiesOf(q), &waiter{questions: l.asked, run: run, out: l.out})
 	l.server.carryOut(run, c, q, l.out)
@@ -186,7 +220,7 @@ func (l *loop) offer(q *request) reader {
 		return same
 	}
 	defer run.done()
-	go l.read()
+	l.handOn()
 	o := l.server.offerOf(q, Call{Caller: gate.CallerLocal, Client: l.clientOf(q)}, nil)
 	if q.method == methodSubscribe || q.method == methodUnsubscribe {
 		o.subs = l.listens.legacy()
