@@ -2,7 +2,9 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"io"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -11,8 +13,9 @@ import (
 // pipes is the client of a program over stdio.
 type pipes struct {
 	*part
-	in  io.WriteCloser
-	out *bufio.Reader
+	in    io.WriteCloser
+	out   *bufio.Reader
+	among []string // what has to come, in any order
 }
 
 func playStdio(t *testing.T, p *part) {
@@ -71,12 +74,17 @@ func (s *pipes) line(t *testing.T, line string) {
 		}
 	}
 	mark, text, _ := strings.Cut(line, " ")
+	if mark != "<*" {
+		s.anyOrder(t)
+	}
 	switch {
 	case line == "", s.disk(t, line):
 	case mark == ">":
 		send(text + "\n")
 	case mark == ">|":
 		send(text)
+	case mark == "<*":
+		s.among = append(s.among, text)
 	case mark == "<":
 		got, err := s.out.ReadBytes('\n')
 		if err != nil {
@@ -91,5 +99,24 @@ func (s *pipes) line(t *testing.T, line string) {
 		}
 	default:
 		t.Fatalf("what is %q?", line)
+	}
+}
+
+// anyOrder reads what has to come in any order: answers, and what is told beside them.
+func (s *pipes) anyOrder(t *testing.T) {
+	t.Helper()
+	for len(s.among) > 0 {
+		got, err := s.out.ReadBytes('\n')
+		if err != nil {
+			t.Fatalf("nothing comes: %v, want %s", err, s.among)
+		}
+		i := slices.IndexFunc(s.among, func(want string) bool {
+			return strings.Contains(want, `"method"`) == bytes.Contains(got, []byte(`"method"`))
+		})
+		if i < 0 {
+			t.Fatalf("got %.500s, want %s", got, s.among)
+		}
+		s.check(t, s.among[i], got)
+		s.among = slices.Delete(s.among, i, i+1)
 	}
 }

@@ -22,6 +22,7 @@ import (
 //	> text        is sent: over stdio a line, over HTTP a part of a request (its first line, headers, an empty line, the body)
 //	>| text       is sent without an end of line
 //	< {…}         is the next message that comes, at the least with these members
+//	<* {…}        is one of the next messages, which come in any order (stdio)
 //	< 200         over HTTP: the status; < Name: value is a header, with no value one that is not there
 //	< .           over HTTP: the end of the answer
 //	= hang up     the client ends the server's input, = term tells the server to end
