@@ -59,7 +59,7 @@ func TestMistakesTellWhatToDo(t *testing.T) {
 		{[]string{"policy", "chekc"}, `perhaps you mean check`},
 		{[]string{"index", "nonsense"}, "there is no \"nonsense\" under \"writ index\"\n`writ index --help`"},
 		{[]string{"serve", "--write", file, file, "."}, "a.md is a file, and a directory is wanted. If it came from a pattern, put that in quotes"},
-		{[]string{"doctor", file}, "a.md is a file, and a directory is wanted"},
+		{[]string{"bridge", file}, "a.md is a file, and a directory is wanted"},
 		{[]string{"install", "cursor", "--command", "/bin/writ", "--write", file, file, "."}, "put that in quotes"},
 		{[]string{"approvals", "show"}, "writ approvals show ID"},
 	} {
