@@ -72,7 +72,7 @@ func (m *metrics) handler() http.Handler {
 			http.Error(w, "The metrics could not be gathered", http.StatusInternalServerError)
 			return
 		}
-		format := expfmt.Negotiate(r.Header)
+		format := expfmt.NewFormat(expfmt.TypeTextPlain)
 		w.Header().Set("Content-Type", string(format))
 		encoder := expfmt.NewEncoder(w, format)
 		for _, family := range families {
