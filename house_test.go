@@ -44,7 +44,7 @@ var reserved = []struct {
 	{"github.com/mark3labs/mcp-go", []string{"server"}, "only the server knows the protocol's library"},
 	{"modernc.org/sqlite", []string{"ledger", "notes"}, "only the ledger and the notes index keep a database"},
 	{"github.com/go-jose/go-jose", []string{"callers"}, "only callers knows how a token is made"},
-	{"github.com/prometheus", []string{"server"}, "only the server counts what it does"},
+	{"github.com/VictoriaMetrics/metrics", []string{"server"}, "only the server counts what it does"},
 	{"os/exec", []string{".", "programs", "release"}, "only programs starts one, but for the client's own command that installs, and the builds of a release"},
 	{"github.com/landlock-lsm/go-landlock", []string{"walls"}, "only the walls speak to the kernel about this process"},
 	{"net", []string{"server", "console"}, "only the server and the console are on the network"},

@@ -93,7 +93,7 @@ type Listener struct {
 	tls        *tls.Config
 	mounts     []Mount
 	ready      func(context.Context) error
-	metrics    *metrics
+	metrics    *counters
 
 	isLocalSocket bool
 
@@ -141,7 +141,7 @@ func (s *Server) Listen(addr string, o HTTPOptions) (*Listener, error) {
 		isLocalSocket: isLocal,
 	}
 	l.ending, l.end = context.WithCancel(context.Background())
-	l.metrics = newMetrics(l, limited.count)
+	l.metrics = newCounters(l, limited.count)
 	s.noteCall = l.metrics.note
 	l.setUp()
 	return l, nil

@@ -2,83 +2,62 @@ package server
 
 import (
 	"net/http"
+	"runtime"
 	"strconv"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/prometheus/common/expfmt"
+	"github.com/VictoriaMetrics/metrics"
 )
 
-// metrics counts what a listener does. No label has a value that a caller could choose: tools, statuses and endpoints are
+// counters count what a listener does. No label has a value that a caller could choose: tools, statuses and endpoints are
 // known when the program is built, so there can't be ever more series, nor a path or a name among them.
-type metrics struct {
-	registry *prometheus.Registry
-	calls    *prometheus.CounterVec
-	seconds  *prometheus.HistogramVec
-	requests *prometheus.CounterVec
-}
+type counters struct{ set *metrics.Set }
 
-func newMetrics(l *Listener, connections func() int) *metrics {
-	m := &metrics{
-		registry: prometheus.NewRegistry(),
-		calls: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "writ_calls_total", Help: "Calls of tools that were answered, by the status of the answer.",
-		}, []string{"tool", "status"}),
-		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "writ_call_seconds", Help: "How long a call took.",
-			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10, 30},
-		}, []string{"tool"}),
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "writ_http_requests_total", Help: "Requests that were answered, by endpoint and HTTP status.",
-		}, []string{"endpoint", "code"}),
+// callSeconds are the upper bounds of the histogram of how long calls take.
+var callSeconds = []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10, 30}
+
+func newCounters(l *Listener, connections func() int) *counters {
+	m := &counters{metrics.NewSet()}
+	for name, value := range map[string]func() int{
+		"writ_connections": connections,      // that are open
+		"writ_sessions":    l.sessions.count, // of clients before 2026-07-28
+		"writ_calls_open":  l.calls.count,    // that run or wait to
+		"go_goroutines":    runtime.NumGoroutine,
+	} {
+		m.set.NewGauge(name, func() float64 { return float64(value()) })
 	}
-	gauge := func(name, help string, value func() int) prometheus.Collector {
-		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 { return float64(value()) })
-	}
-	m.registry.MustRegister(m.calls, m.seconds, m.requests, collectors.NewGoCollector(),
-		gauge("writ_connections", "Connections that are open.", connections),
-		gauge("writ_sessions", "Sessions of clients before 2026-07-28.", l.sessions.count),
-		gauge("writ_calls_open", "Calls that run or wait to.", l.calls.count),
-	)
+	m.set.NewGauge("go_memstats_heap_inuse_bytes", func() float64 {
+		var memory runtime.MemStats
+		runtime.ReadMemStats(&memory)
+		return float64(memory.HeapInuse)
+	})
 	return m
 }
 
 // note counts a call.
-func (m *metrics) note(tool, status string, took time.Duration) {
-	m.calls.WithLabelValues(tool, status).Inc()
-	m.seconds.WithLabelValues(tool).Observe(took.Seconds())
+func (m *counters) note(tool, status string, took time.Duration) {
+	m.set.GetOrCreateCounter(`writ_calls_total{status="` + status + `",tool="` + tool + `"}`).Inc()
+	m.set.GetOrCreatePrometheusHistogramExt(`writ_call_seconds{tool="`+tool+`"}`, callSeconds).Update(took.Seconds())
 }
 
 // noteRequest counts an answered request.
-func (m *metrics) noteRequest(path string, status int) {
+func (m *counters) noteRequest(path string, status int) {
 	endpoint := "other"
 	switch path {
 	case pathMCP, pathSSE, pathMessage, pathHealth, pathReady, pathMetrics:
 		endpoint = path[1:]
 	}
-	m.requests.WithLabelValues(endpoint, strconv.Itoa(status)).Inc()
+	m.set.GetOrCreateCounter(`writ_http_requests_total{code="` + strconv.Itoa(status) + `",endpoint="` + endpoint + `"}`).Inc()
 }
 
 // handler answers in the text format of Prometheus.
-func (m *metrics) handler() http.Handler {
+func (m *counters) handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet {
 			notAllowed(w, http.MethodGet)
 			return
 		}
-		families, err := m.registry.Gather()
-		if err != nil {
-			http.Error(w, "The metrics could not be gathered", http.StatusInternalServerError)
-			return
-		}
-		format := expfmt.NewFormat(expfmt.TypeTextPlain)
-		w.Header().Set("Content-Type", string(format))
-		encoder := expfmt.NewEncoder(w, format)
-		for _, family := range families {
-			if encoder.Encode(family) != nil {
-				return // the client is gone
-			}
-		}
+		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+		m.set.WritePrometheus(w)
 	})
 }
