@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"strconv"
 	"syscall"
@@ -37,6 +38,7 @@ type task struct {
 	Seconds uint64 // of processor time
 	Memory  uint64
 	Walls   walls.Walls
+	Server  int // the process that starts it
 }
 
 // IsLauncher tells whether this process was started to become a program. Its main function then calls [Launch] and does
@@ -84,6 +86,10 @@ func become() error {
 	debug.SetGCPercent(-1) // little memory is left from here on
 	if err := t.limit(); err != nil {
 		return err
+	}
+	runtime.LockOSThread()
+	if err := dieWith(t.Server); err != nil {
+		return fmt.Errorf("bind the program to the server: %w", err)
 	}
 	return fmt.Errorf("start the program: %w", syscall.Exec(t.Path, t.Argv, t.Env))
 }

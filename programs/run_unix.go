@@ -132,7 +132,7 @@ func launcher(ctx context.Context, t task, fault *os.File) (*exec.Cmd, error) {
 func job(p *Program, run Run, o own) task {
 	return task{
 		Path: p.path, Argv: slices.Concat([]string{p.path}, o.arguments(run.Args)), Env: o.environment(run.Env),
-		Seconds: secondsOf(run.Time), Memory: run.Memory, Walls: wallsOf(p, run, o),
+		Seconds: secondsOf(run.Time), Memory: run.Memory, Walls: wallsOf(p, run, o), Server: os.Getpid(),
 	}
 }
 
