@@ -27,7 +27,6 @@ func (w *workers) run(f func()) {
 func (w *workers) work(f func()) {
 	for {
 		f()
-		f = nil // what it holds may go while this one waits
 		if w.waiting.Add(1) > maxWaiting {
 			w.waiting.Add(-1)
 			return
