@@ -112,6 +112,9 @@ func isRequired(err error) bool {
 func (g *Gate) carryOut(ctx context.Context, k *call, grant *grant) (any, error) {
 	ctx, cancel := k.attempt.within(ctx)
 	defer cancel()
+	if k.tool.Effect.Writes {
+		g.wrote.Store(true)
+	}
 	env := g.env(k)
 	if grant != nil {
 		guard, journal := g.granted(k, grant)

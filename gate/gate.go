@@ -14,6 +14,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"writ/contract"
@@ -71,6 +72,7 @@ type Gate struct {
 	index     *notes.Index // nil: there is none
 	indexFile string
 	own       ownIndexes
+	wrote     atomic.Bool // some call may have changed files
 	tools     map[string]*tools.Tool
 	inner     map[string]*tools.Tool
 	names     []string // of the tools, sorted

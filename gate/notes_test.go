@@ -38,3 +38,23 @@ func TestSearchTellsHowFarItIs(t *testing.T) {
 		t.Errorf("told %v", told)
 	}
 }
+
+// The index knows of every call that may have changed files, whatever came of it, and of no other.
+func TestIndexIsToldOfOwnChanges(t *testing.T) {
+	now := time.Now()
+	g, _ := testGate(t, &now)
+	for _, c := range []struct {
+		tool, arguments string
+		want            bool
+	}{
+		{"search_notes", `{"query":"sensor"}`, false},
+		{"create_file", `{"path":"new.md","content":"sensor"}`, true},
+	} {
+		if e := g.Call(t.Context(), Call{Caller: CallerLocal, Tool: c.tool, Arguments: json.RawMessage(c.arguments)}); e.IsError() {
+			t.Fatal(string(e.AppendJSON(nil)))
+		}
+		if got := g.wrote.Load(); got != c.want {
+			t.Errorf("%s: told %v, want %v", c.tool, got, c.want)
+		}
+	}
+}

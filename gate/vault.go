@@ -53,7 +53,7 @@ func (g *Gate) newIndex(p *policy.Policy, file string) *notes.Index {
 	files := g.files.Reader(guard{p})
 	vault := noteVault{noteSource{p, files, nil}, files.Follow()}
 	return notes.NewIndex(notes.IndexOptions{
-		File: file, Vault: vault, Visibility: string(p.Visibility()), Limit: p.Limits().PageNotes, Log: g.log,
+		File: file, Vault: vault, Visibility: string(p.Visibility()), Limit: p.Limits().PageNotes, Wrote: g.wrote.Load, Log: g.log,
 	})
 }
 

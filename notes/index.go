@@ -40,6 +40,7 @@ type IndexOptions struct {
 	Vault      Vault
 	Visibility string       // VisibilityUnmarked if empty
 	Limit      int          // how many matches are returned; zero means DefaultLimit
+	Wrote      func() bool  // tells whether this process has changed files: no answer is older than that; nil: it never does
 	Log        *slog.Logger // told of trouble with the database; nil: nobody is
 }
 
@@ -56,6 +57,7 @@ type Index struct {
 	scanner Scanner
 	vault   Vault
 	place   location
+	wrote   func() bool
 	log     *slog.Logger
 
 	building atomic.Pointer[building]
@@ -88,8 +90,11 @@ func NewIndex(o IndexOptions) *Index {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	if o.Wrote == nil {
+		o.Wrote = func() bool { return false }
+	}
 	x := &Index{
-		scanner: Scanner{Visibility: o.Visibility, Limit: o.Limit}, vault: o.Vault, place: location{filepath.Clean(o.File), o.Visibility}, log: o.Log,
+		scanner: Scanner{Visibility: o.Visibility, Limit: o.Limit}, vault: o.Vault, place: location{filepath.Clean(o.File), o.Visibility}, log: o.Log, wrote: o.Wrote,
 		turn: make(chan struct{}, 1), stale: true, dirty: map[contract.Path]bool{}, grace: graceAtStart,
 	}
 	x.context, x.cancel = context.WithCancel(context.Background())
@@ -121,7 +126,11 @@ func (x *Index) Search(ctx context.Context, q Query, source Source) (Result, err
 
 // searchIndex returns false where the index can't answer: it is not there, not ready, or in trouble.
 func (x *Index) searchIndex(ctx context.Context, q *Query, source Source) (Result, bool) {
-	return x.searchWithin(ctx, q, source, x.grace)
+	grace := x.grace
+	if x.wrote() {
+		grace = forever
+	}
+	return x.searchWithin(ctx, q, source, grace)
 }
 
 func (x *Index) searchWithin(ctx context.Context, q *Query, source Source, grace time.Duration) (Result, bool) {

@@ -10,7 +10,7 @@ import (
 // look at each file, which is too long to wait for where there are many. So after a short while the first searches are
 // answered from what the index says: each note that is shown was read for it, and is a match at that moment; what may be
 // missing is a note that was written since, and the answer says so. That nothing has the words, and other words were taken
-// for them, is no such answer: it waits.
+// for them, is no such answer: it waits. So does a process that has changed files itself: what it wrote is always found.
 
 const (
 	graceAtStart = 75 * time.Millisecond

@@ -4,7 +4,9 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"writ/workspace"
 )
@@ -66,4 +68,33 @@ func TestIndexBeforeTheFirstLook(t *testing.T) {
 		t.Errorf("of two new words %d are found", total)
 	}
 	wantFound(t, x, v, "apple", "stays.md", "new.md")
+}
+
+// A process that has changed files finds what it wrote, however long the first look takes.
+func TestIndexWaitsForTheFirstLookAfterAWrite(t *testing.T) {
+	d := vault(t, map[string]string{"old.md": "apple\n"})
+	file := filepath.Join(t.TempDir(), "notes.db")
+	if err := indexOf(t, watchless{d}, IndexOptions{File: file}).Close(); err != nil {
+		t.Fatal(err)
+	}
+	var wrote atomic.Bool
+	v := held{watchless{d}, make(chan struct{})}
+	x := NewIndex(IndexOptions{File: file, Vault: v, Wrote: wrote.Load})
+	defer x.Close()
+	if r := search(t, x, v, "apple"); !r.Unsettled {
+		t.Fatal("the first look was waited for although nothing was written")
+	}
+	d.write(t, "own.md", "apple\n")
+	wrote.Store(true)
+	found := make(chan Result)
+	go func() { found <- search(t, x, v, "apple") }()
+	select {
+	case r := <-found:
+		t.Errorf("%q are found before the notes were looked at", paths(r))
+	case <-time.After(2 * graceAtStart):
+		close(v.letGo)
+		if r := <-found; r.Total != 2 || r.Unsettled {
+			t.Errorf("%q of %d are found, unsettled: %v", paths(r), r.Total, r.Unsettled)
+		}
+	}
 }
