@@ -25,11 +25,9 @@ type sockets struct {
 // wire is one connection, with one request and its answer.
 type wire struct {
 	net.Conn
-	sent     []string
-	answer   *http.Response
-	in       *bufio.Reader
-	body     []byte
-	consumed bool
+	sent   []string
+	answer *http.Response
+	in     *bufio.Reader
 }
 
 func playHTTP(t *testing.T, p *part) {
@@ -123,20 +121,21 @@ func (c *wire) send(t *testing.T, address string) {
 			break
 		}
 	}
-	request := head[0] + " HTTP/1.1\r\n"
+	var request strings.Builder
+	request.WriteString(head[0] + " HTTP/1.1\r\n")
 	for _, standard := range []string{"Host: " + address, "Content-Type: application/json", "Accept: application/json, text/event-stream", "Content-Length: " + strconv.Itoa(len(body))} {
 		key, _, _ := strings.Cut(standard, ":")
 		if !strings.Contains(strings.Join(head, "\n"), "\n"+key+":") {
-			request += standard + "\r\n"
+			request.WriteString(standard + "\r\n")
 		}
 	}
 	for _, header := range head[1:] {
 		if !strings.HasSuffix(header, ":") {
-			request += header + "\r\n"
+			request.WriteString(header + "\r\n")
 		}
 	}
 	// A server that refuses may close before all is sent; its answer tells.
-	_, _ = io.WriteString(conn, request+"\r\n"+body)
+	_, _ = io.WriteString(conn, request.String()+"\r\n"+body)
 }
 
 func (s *sockets) hear(t *testing.T, c *wire, want string) {

@@ -43,20 +43,19 @@ func playStdio(t *testing.T, p *part) {
 	for _, r := range p.rules {
 		t.Run(r.name, func(t *testing.T) {
 			for _, line := range r.lines {
-				switch {
-				case line == "= eof" || line == "= ended":
-					if line == "= eof" {
-						in.Close()
-					}
-					if rest, err := io.ReadAll(s.out); len(rest) > 0 || err != nil {
-						t.Errorf("at its end the server says %.500q, %v", rest, err)
-					}
-					reaped = true
-					go func() { s.done <- s.cmd.Wait() }()
-					s.ended(t)
-				default:
+				if line != "= eof" && line != "= ended" {
 					s.line(t, line)
+					continue
 				}
+				if line == "= eof" {
+					in.Close()
+				}
+				if rest, err := io.ReadAll(s.out); len(rest) > 0 || err != nil {
+					t.Errorf("at its end the server says %.500q, %v", rest, err)
+				}
+				reaped = true
+				go func() { s.done <- s.cmd.Wait() }()
+				s.ended(t)
 			}
 			if !reaped {
 				s.line(t, `> {"jsonrpc":"2.0","id":"barrier","method":"ping"}`)

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -199,12 +200,7 @@ func languageOf(r *http.Request) string {
 }
 
 func isLanguage(name string) bool {
-	for _, l := range languages {
-		if l == name {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(languages, name)
 }
 
 // chooseLanguage keeps in mind which language the query wants and shows the same page without that.

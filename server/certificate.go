@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strings"
 	"sync"
 	"time"
 )
@@ -60,11 +61,11 @@ func (c *certificates) load() error {
 
 // stampNow tells the files from others of the same names.
 func (c *certificates) stampNow() string {
-	var stamp string
+	var stamps []string
 	for _, name := range c.files {
 		if info, err := os.Stat(name); err == nil {
-			stamp += fmt.Sprint(info.Size(), " ", info.ModTime().UnixNano(), " ")
+			stamps = append(stamps, fmt.Sprint(info.Size(), " ", info.ModTime().UnixNano()))
 		}
 	}
-	return stamp
+	return strings.Join(stamps, " ")
 }
