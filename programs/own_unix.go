@@ -5,6 +5,7 @@ package programs
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -74,8 +75,29 @@ func lock(dir string, flag int) (*os.File, error) {
 	return f, nil
 }
 
+// close takes the directory away; where not all of it goes, the rest is for [Runner.Sweep].
 func (o own) close() error {
-	return errors.Join(os.RemoveAll(o.dir), o.held.Close())
+	return errors.Join(remove(o.dir), o.held.Close())
+}
+
+// remove takes a directory away, also one of whose directories the program took the modes that this needs, as `go` does
+// with what it downloads.
+func remove(dir string) error {
+	if os.RemoveAll(dir) == nil {
+		return nil
+	}
+	root, err := os.OpenRoot(dir) // a program that lives on could put a link to elsewhere in a directory's place
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	_ = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			return root.Chmod(name, 0o700)
+		}
+		return nil
+	})
+	return os.RemoveAll(dir)
 }
 
 // Sweep takes away what runs of servers left that were killed.
@@ -101,7 +123,7 @@ func sweep(dir string) error {
 		if info, err := os.Stat(dir); err != nil || time.Since(info.ModTime()) < youth {
 			return nil // it is just being made, or it is gone
 		}
-		return os.RemoveAll(dir)
+		return remove(dir)
 	case err != nil:
 		return err
 	}

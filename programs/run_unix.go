@@ -32,8 +32,9 @@ const (
 
 var errFlood = errors.New("too much output")
 
-// Run runs the program and waits for its end. The error tells that it was not run.
-func (r *Runner) Run(ctx context.Context, p *Program, run Run) (out Outcome, err error) {
+// Run runs the program and waits for its end. The error tells that it was not run. What can't be taken away of its own
+// directory is none: [Runner.Sweep] tries again.
+func (r *Runner) Run(ctx context.Context, p *Program, run Run) (Outcome, error) {
 	if err := ctx.Err(); err != nil {
 		return Outcome{}, err
 	}
@@ -44,7 +45,7 @@ func (r *Runner) Run(ctx context.Context, p *Program, run Run) (out Outcome, err
 	if err != nil {
 		return Outcome{}, err
 	}
-	defer func() { err = errors.Join(err, o.close()) }()
+	defer func() { _ = o.close() }()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	ctx, stop := context.WithTimeout(ctx, run.Time)
@@ -54,7 +55,7 @@ func (r *Runner) Run(ctx context.Context, p *Program, run Run) (out Outcome, err
 	if err != nil {
 		return Outcome{}, err
 	}
-	out = Outcome{ExitCode: state.ExitCode(), Copy: o.copy}
+	out := Outcome{ExitCode: state.ExitCode(), Copy: o.copy}
 	if cut {
 		out.Stopped = why(context.Cause(ctx))
 	}
