@@ -60,6 +60,8 @@ func TestMistakesTellWhatToDo(t *testing.T) {
 		{[]string{"index", "nonsense"}, "there is no \"nonsense\" under \"writ index\"\n`writ index --help`"},
 		{[]string{"serve", "--write", file, file, "."}, "a.md is a file, and a directory is wanted. If it came from a pattern, put that in quotes"},
 		{[]string{"bridge", file}, "a.md is a file, and a directory is wanted"},
+		{[]string{"serve", "--console", "."}, "--console is for HTTP: give an address too"},
+		{[]string{"serve", "--http", "127.0.0.1:0", "--tls-cert", file, "."}, "missing [tls-key]"},
 		{[]string{"install", "cursor", "--command", "/bin/writ", "--write", file, file, "."}, "put that in quotes"},
 		{[]string{"approvals", "show"}, "writ approvals show ID"},
 	} {

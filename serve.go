@@ -33,6 +33,9 @@ their names: the first segment of a path says which one is meant.
 
 Where other machines can connect, the policy must name callers (writ token new), and the line must be TLS.`,
 		RunE: func(cmd *cobra.Command, directories []string) error {
+			if err := web.needAddress(cmd); err != nil {
+				return err
+			}
 			h, err := o.open(directories)
 			if err != nil {
 				return err
@@ -85,8 +88,19 @@ func (w *webOptions) register(cmd *cobra.Command) {
 	f.StringVar(&w.key, "tls-key", "", "file of the certificate's key, PEM")
 	f.BoolVar(&w.behindProxy, "behind-proxy", false, "a proxy speaks TLS for this server: plain HTTP is taken from other machines")
 	f.BoolVar(&w.console, "console", false, "serve the page for people at /console/ too; a link that opens it is printed")
+	cmd.MarkFlagsRequiredTogether("tls-cert", "tls-key")
 	f.StringArrayVar(&w.hosts, "allow-host", nil, "a further name under which clients address this server (repeatable)")
 	f.StringArrayVar(&w.webOrigins, "allow-origin", nil, "a web origin whose pages may use this server, such as https://example.com (repeatable)")
+}
+
+// needAddress refuses flags that would be passed over without --http.
+func (w *webOptions) needAddress(cmd *cobra.Command) error {
+	for _, name := range []string{"tls-cert", "tls-key", "behind-proxy", "console", "allow-host", "allow-origin"} {
+		if w.address == "" && cmd.Flags().Changed(name) {
+			return fmt.Errorf("--%s is for HTTP: give an address too, such as --http 127.0.0.1:7411", name)
+		}
+	}
+	return nil
 }
 
 // speakTLS takes the certificate that the flags name, if they do.
