@@ -50,5 +50,6 @@ func (c *Console) isHostAllowed(hostport string) bool {
 	if ip, err := netip.ParseAddr(host); err == nil && ip.IsLoopback() {
 		return true
 	}
-	return slices.ContainsFunc(append(c.Hosts, "localhost"), func(h string) bool { return strings.EqualFold(h, host) })
+	is := func(name string) bool { return strings.EqualFold(name, host) }
+	return is("localhost") || slices.ContainsFunc(c.Hosts, is)
 }

@@ -40,7 +40,6 @@ func (b *builder) narrow(c Caller) *Policy {
 		return &q
 	}
 	own.p.settle()
-	q.programs = nil // each sees all of its directory
 	q.programs = nil // they see their whole directories, whatever the zones
 	q.own, q.caller, q.all = own.p, c.Name, b.p.zones.Read
 	q.zones = crossed(b.p.zones, own.p.zones)
