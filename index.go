@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"writ/envelope"
 	"writ/notes"
 )
 
@@ -19,7 +20,10 @@ func newIndex() *cobra.Command {
 		Short: "Look at the notes index, or make it",
 		Long: `The notes index makes search_notes fast where there are many notes. A server begins one by itself when it finds
 more than a few hundred, and keeps it up to date; nothing depends on it but speed. It lies in the cache directory (with
---state, beside the change log), holds no text but words, and can be removed at any time.
+--state, beside the change log), holds no text but words, and can be removed at any time. The exit status of verify is 1
+where it was damaged.
+
+--json prints one object: {"file", "exists", "bytes", "notes", "private", "skipped", "stale", "wrong"}.
 
   writ index status ~/notes
   writ index build ~/notes    before the first search, where there are very many notes
@@ -28,7 +32,7 @@ more than a few hundred, and keeps it up to date; nothing depends on it but spee
 		Args: cobra.NoArgs,
 	}
 	cmd.AddCommand(
-		newIndexCommand("status", "Tell where the index is, what it holds and what it has still to read", showIndex),
+		newIndexCommand("status", "Tell where the index is, what it holds and what it has still to read", leaveIndex),
 		newIndexCommand("build", "Read the notes that the index does not know", buildIndex),
 		newIndexCommand("verify", "Check that the index holds together; a damaged one is removed", verifyIndex),
 		newIndexCommand("rebuild", "Make the index anew", rebuildIndex),
@@ -38,8 +42,10 @@ more than a few hundred, and keeps it up to date; nothing depends on it but spee
 
 var errNoIndex = errors.New("there is no place for an index here: the cache directory is unknown or inside a root; name one with --state")
 
-func newIndexCommand(use, short string, run func(ctx context.Context, out io.Writer, x *notes.Index) error) *cobra.Command {
+// newIndexCommand is a command that does something with the index and tells then how it is.
+func newIndexCommand(use, short string, work func(context.Context, *notes.Index) (wrong, failed error)) *cobra.Command {
 	o := &options{profile: "all"}
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   use + " [DIR…]",
 		Short: short,
@@ -49,51 +55,83 @@ func newIndexCommand(use, short string, run func(ctx context.Context, out io.Wri
 				return err
 			}
 			defer h.finish()
-			if h.gate.Index() == nil {
+			x := h.gate.Index()
+			if x == nil {
 				return errNoIndex
 			}
-			return run(cmd.Context(), cmd.OutOrStdout(), h.gate.Index())
+			wrong, err := work(cmd.Context(), x)
+			if err != nil {
+				return err
+			}
+			s, err := x.Status(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return tellIndex(cmd.OutOrStdout(), newIndexReport(s, wrong), asJSON)
 		},
 	}
 	o.register(cmd)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print what there is to say as one JSON object")
 	return cmd
 }
 
-func showIndex(ctx context.Context, out io.Writer, x *notes.Index) error {
-	s, err := x.Status(ctx)
-	if err != nil {
-		return err
-	}
-	if !s.Exists {
-		_, err := fmt.Fprintf(out, "There is no index yet; it would be %s.\n", s.File)
-		return err
-	}
-	_, err = fmt.Fprintf(out, "%s\n%d notes in %.1f MB; %d are private, %d can't be searched; %d are not as the index knows them.\n",
-		s.File, s.Notes, float64(s.Bytes)/1e6, s.Hidden, s.Skipped, s.Stale)
-	return err
+func leaveIndex(context.Context, *notes.Index) (wrong, failed error) { return nil, nil }
+
+func buildIndex(ctx context.Context, x *notes.Index) (wrong, failed error) {
+	return nil, x.Build(ctx, tellProgress(os.Stderr))
 }
 
-func buildIndex(ctx context.Context, out io.Writer, x *notes.Index) error {
-	if err := x.Build(ctx, tellProgress(os.Stderr)); err != nil {
-		return err
-	}
-	return showIndex(ctx, out, x)
+func rebuildIndex(ctx context.Context, x *notes.Index) (wrong, failed error) {
+	return nil, x.Rebuild(ctx, tellProgress(os.Stderr))
 }
 
-func rebuildIndex(ctx context.Context, out io.Writer, x *notes.Index) error {
-	if err := x.Rebuild(ctx, tellProgress(os.Stderr)); err != nil {
-		return err
-	}
-	return showIndex(ctx, out, x)
+func verifyIndex(ctx context.Context, x *notes.Index) (wrong, failed error) {
+	return x.Verify(ctx), nil
 }
 
-func verifyIndex(ctx context.Context, out io.Writer, x *notes.Index) error {
-	if err := x.Verify(ctx); err != nil {
-		fmt.Fprintln(out, "wrong:", err)
+// indexReport is what there is to say about an index, as --json prints it.
+type indexReport struct {
+	File    string `json:"file"`
+	Exists  bool   `json:"exists"`
+	Bytes   int64  `json:"bytes"`
+	Notes   int    `json:"notes"`
+	Private int    `json:"private"`
+	Skipped int    `json:"skipped"`         // that can't be searched
+	Stale   int    `json:"stale"`           // that are not as the index knows them
+	Wrong   string `json:"wrong,omitempty"` // what a verification found
+}
+
+func newIndexReport(s notes.IndexStatus, wrong error) indexReport {
+	r := indexReport{File: s.File, Exists: s.Exists, Bytes: s.Bytes, Notes: s.Notes, Private: s.Hidden, Skipped: s.Skipped, Stale: s.Stale}
+	if wrong != nil {
+		r.Wrong = wrong.Error()
+	}
+	return r
+}
+
+// tellIndex prints a report. The exit status is 1 where something is wrong.
+func tellIndex(out io.Writer, r indexReport, asJSON bool) error {
+	if asJSON {
+		fmt.Fprintf(out, "%s\n", envelope.AppendValue(nil, r))
+	} else {
+		r.print(out)
+	}
+	if r.Wrong != "" {
 		return exitStatus(1)
 	}
-	fmt.Fprint(out, "right: ")
-	return showIndex(ctx, out, x)
+	return nil
+}
+
+func (r indexReport) print(out io.Writer) {
+	switch {
+	case r.Wrong != "":
+		fmt.Fprintln(out, "wrong:", r.Wrong)
+	case !r.Exists:
+		fmt.Fprintf(out, "There is no index yet; it would be %s.\n", r.File)
+	default:
+		fmt.Fprintf(out, "%s\n%d notes in %.1f MB; %d are private, %d can't be searched; %d are not as the index knows them.\n",
+			r.File, r.Notes, float64(r.Bytes)/1e6, r.Private, r.Skipped, r.Stale)
+	}
 }
 
 // tellProgress returns what writes progress over and over on one line of a terminal, and nothing elsewhere.

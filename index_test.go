@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,10 +20,12 @@ func TestIndexCommands(t *testing.T) {
 		{"status", "There is no index yet"},
 		{"build", "1 notes in"},
 		{"status", "1 are private, 0 can't be searched; 0 are not as the index knows them"},
-		{"verify", "right: "},
+		{"verify", "1 notes in"},
+		{"status --json", `"exists":true`},
+		{"verify --json", `"notes":1,"private":1,"skipped":0,"stale":0}`},
 		{"rebuild", "1 notes in"},
 	} {
-		r := writ(t, "", "index", c.command, "--state", state, root)
+		r := writ(t, "", slices.Concat([]string{"index"}, strings.Fields(c.command), []string{"--state", state, root})...)
 		if r.status != 0 || !strings.Contains(r.stdout, c.want) || r.stderr != "" {
 			t.Errorf("index %s: %+v, want %q", c.command, r, c.want)
 		}
@@ -39,6 +42,16 @@ func TestIndexCommands(t *testing.T) {
 	}
 	if info, err := os.Stat(found[0]); err != nil || info.Mode().Perm()&0o077 != 0 && filepath.Separator == '/' {
 		t.Errorf("the index is open to others: %v (%v)", info.Mode(), err)
+	}
+	data, err := os.ReadFile(found[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(found[0], append(data[:4096:4096], strings.Repeat("garbage ", len(data)/8)...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := writ(t, "", "index", "verify", "--json", "--state", state, root); r.status != 1 || !strings.Contains(r.stdout, `"exists":false`) || !strings.Contains(r.stdout, `"wrong":"`) {
+		t.Errorf("a damaged index: %+v", r)
 	}
 	if err := os.WriteFile(found[0], []byte(strings.Repeat("garbage ", 2000)), 0o600); err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@ package notes
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"time"
 )
@@ -51,8 +52,13 @@ func (x *Index) Verify(ctx context.Context) error {
 		return ctx.Err()
 	}
 	defer x.release()
-	if !x.opened(ctx, existing) {
-		return nil
+	_, missing := os.Stat(x.place.file)
+	switch {
+	case x.opened(ctx, existing):
+	case ctx.Err() != nil || missing != nil:
+		return ctx.Err()
+	default:
+		return fmt.Errorf("%w: it could not be opened", errDamaged)
 	}
 	err := x.store.check(ctx)
 	if isDamaged(err) {
