@@ -108,9 +108,22 @@ func (w *webOptions) speakTLS(h *house, o *server.HTTPOptions) (err error) {
 	if w.certificate == "" && w.key == "" {
 		return nil
 	}
-	h.reads = append(h.reads, filepath.Dir(w.certificate), filepath.Dir(w.key)) // a renewal replaces the files
+	h.reads = append(h.reads, directoriesOf(w.certificate, w.key)...) // a renewal replaces the files
 	o.TLS, err = server.TLSFromFiles(w.certificate, w.key, h.log)
 	return err
+}
+
+// directoriesOf returns where the files lie, and where they lead: certbot's are links into a directory beside theirs, in
+// which a renewal puts the new ones.
+func directoriesOf(files ...string) []string {
+	var list []string
+	for _, file := range files {
+		list = append(list, filepath.Dir(file))
+		if real, err := filepath.EvalSymlinks(file); err == nil {
+			list = append(list, filepath.Dir(real))
+		}
+	}
+	return list
 }
 
 // serveHTTP says where it serves in one line on standard error, and serves until the context ends.

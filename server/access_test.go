@@ -14,6 +14,7 @@ import (
 	"math/big"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -238,6 +239,25 @@ func writePair(t *testing.T, dir string, serial int64) (certificate, key string)
 		}
 	}
 	return certificate, key
+}
+
+// Of all addresses of a machine none is one that the server lets itself be called by; what it says of itself must be.
+func TestTheURLOfAllAddresses(t *testing.T) {
+	for _, c := range []struct {
+		hosts []string
+		want  string
+	}{{nil, "http://localhost:"}, {[]string{"writ.example.com", "other.example.com"}, "http://writ.example.com:"}} {
+		register, _ := registerOf(t, nil, "ci")
+		l, err := New(newFakeGate(), fakeInfo).Listen("0.0.0.0:0", HTTPOptions{Callers: register, BehindProxy: true, Hosts: c.hosts})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.listener.Close()
+		u, err := url.Parse(l.URL())
+		if err != nil || !strings.HasPrefix(l.URL(), c.want) || !l.isHostAllowed(u.Host) {
+			t.Errorf("%v: %s, %v", c.hosts, l.URL(), err)
+		}
+	}
 }
 
 func TestHTTPOverTLS(t *testing.T) {

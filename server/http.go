@@ -89,7 +89,8 @@ type Listener struct {
 	callers    *callers.Register // nil: nobody is asked
 	origins    *http.CrossOriginProtection
 	trusted    []string // origins
-	hosts      []string
+	names      []string // under which it is known, beside where it listens
+	hosts      []string // those, and where it listens
 	tls        *tls.Config
 	mounts     []Mount
 	ready      func(context.Context) error
@@ -132,6 +133,7 @@ func (s *Server) Listen(addr string, o HTTPOptions) (*Listener, error) {
 		callers:  o.Callers,
 		origins:  origins,
 		trusted:  o.Origins,
+		names:    o.Hosts,
 		hosts:    append(slices.Clone(o.Hosts), host),
 		tls:      o.TLS,
 		mounts:   o.Mounts,
@@ -147,15 +149,21 @@ func (s *Server) Listen(addr string, o HTTPOptions) (*Listener, error) {
 	return l, nil
 }
 
-// URL returns the address of the streamable HTTP endpoint; of a socket in the file system it is where that is.
+// URL returns the address of the streamable HTTP endpoint; of a socket in the file system it is where that is. Where all
+// addresses of this machine are listened at, it has a name under which the server may be addressed.
 func (l *Listener) URL() string {
-	switch {
-	case l.isLocalSocket:
-		return unixPrefix + l.listener.Addr().String()
-	case l.tls != nil:
-		return "https://" + l.listener.Addr().String() + pathMCP
+	address := l.listener.Addr().String()
+	if l.isLocalSocket {
+		return unixPrefix + address
 	}
-	return "http://" + l.listener.Addr().String() + pathMCP
+	if tcp, ok := l.listener.Addr().(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
+		name := cmp.Or(append(slices.Clone(l.names), "localhost")...)
+		address = net.JoinHostPort(name, strconv.Itoa(tcp.Port))
+	}
+	if l.tls != nil {
+		return "https://" + address + pathMCP
+	}
+	return "http://" + address + pathMCP
 }
 
 // setUp makes the library's two servers and puts the checks before them.
