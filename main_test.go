@@ -169,7 +169,8 @@ func TestToolsAsJSON(t *testing.T) {
 	}
 	c := startClient(t, options{profile: "all", state: t.TempDir(), write: []string{"**"}}, t.TempDir())
 	listed, _ := c.request(t, "tools/list", "{}")["tools"].([]any)
-	if len(printed) != len(listed) || len(listed) != len(tools.All()) {
+	runs := 1 // run_program, which only a policy that declares programs brings
+	if len(printed) != len(tools.All()) || len(listed) != len(tools.All())-runs {
 		t.Errorf("%d tools are printed, %d listed, and there are %d", len(printed), len(listed), len(tools.All()))
 	}
 	for _, d := range listed {

@@ -180,13 +180,18 @@ func callOf(raw json.RawMessage) (functionCall, error) {
 	}
 	var c functionCall
 	var kind string
-	for key, to := range map[string]*string{"type": &kind, "call_id": &c.id, "name": &c.name, "arguments": &c.arguments, "status": &c.status} {
-		value, given := fields[key]
+	for _, field := range []struct {
+		key string
+		to  *string
+	}{ // the id first, for what is wrong with the others to be about it
+		{"call_id", &c.id}, {"status", &c.status}, {"type", &kind}, {"name", &c.name}, {"arguments", &c.arguments},
+	} {
+		value, given := fields[field.key]
 		text, isText := value.(string)
-		if given && value != nil && !isText || key == "arguments" && !isText {
-			return c, fmt.Errorf("its %s is no text", key)
+		if given && value != nil && !isText || field.key == "arguments" && !isText {
+			return c, fmt.Errorf("its %s is no text", field.key)
 		}
-		*to = text
+		*field.to = text
 	}
 	if kind != "function_call" {
 		return c, errors.New("it has no type of that name")

@@ -14,6 +14,10 @@ import (
 // Strings of outputs that are the server's own words, or the names of files and calls. All others are text of files,
 // and say so by a tag, so that a last look is taken at them before they leave.
 var ourWords = map[string]bool{
+	// What a policy declares, and the name of a signal.
+	"ScopeProgram.program": true, "ScopeProgram.command": true, "ScopeProgram.arguments": true, "ScopeProgram.directory": true,
+	"runProgramOut.signal": true,
+
 	"truncated.unit": true, "fileItem.path": true, "editItem.path": true, "textFacts.encoding": true, "textFacts.line_endings": true,
 	"getFileInfoOut.kind": true, "getFileInfoOut.mode": true, "getFileInfoOut.encoding": true, "getFileInfoOut.line_endings": true,
 	"access.read": true, "access.write": true, "listedEntry.name": true, "listedEntry.kind": true, "listedEntry.link_target": true,
