@@ -217,7 +217,8 @@ func (h hiding) Write(text []byte) (int, error) {
 }
 
 func isLoopback(host string) bool {
-	return host == "localhost" || host == "::1" || strings.HasPrefix(host, "127.")
+	isIPv4 := strings.Trim(host, "0123456789.") == "" // or else 127.example.com would be one
+	return host == "localhost" || host == "::1" || isIPv4 && strings.HasPrefix(host, "127.")
 }
 
 // serveArguments are those of serve that stand for the flags and directories here.

@@ -134,3 +134,14 @@ func TestInstallOfAToken(t *testing.T) {
 		t.Errorf("%s, %v, %v", data, info, err)
 	}
 }
+
+func TestIsLoopback(t *testing.T) {
+	for host, want := range map[string]bool{
+		"localhost": true, "::1": true, "127.0.0.1": true, "127.1.2.3": true,
+		"": false, "far.example": false, "127.example.com": false, "127.0.0.1.example.com": false, "128.0.0.1": false,
+	} {
+		if got := isLoopback(host); got != want {
+			t.Errorf("%q: %v", host, got)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,7 +17,12 @@ import (
 // startProcess serves the root in a process of its own, as a client would start it, and shakes hands.
 func startProcess(t *testing.T, args ...string) (*mcpClient, int) {
 	t.Helper()
-	command := program(t, append([]string{"serve"}, args...)...)
+	return converse(t, program(t, append([]string{"serve"}, args...)...))
+}
+
+// converse starts a server and shakes hands with it.
+func converse(t *testing.T, command *exec.Cmd) (*mcpClient, int) {
+	t.Helper()
 	in, err := command.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -270,6 +270,50 @@ func TestKeysChange(t *testing.T) {
 	expect("the one that is left", "two", "", 6)
 }
 
+// While an issuer hangs, one token at a time waits for it; those of a key that is known come in.
+func TestAnIssuerThatHangs(t *testing.T) {
+	x := newIssuer(t)
+	x.add(t, "one", "ES256")
+	asked, letGo := make(chan struct{}), make(chan struct{})
+	answers := x.Config.Handler
+	var hangs atomic.Bool
+	x.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if hangs.CompareAndSwap(true, false) {
+			close(asked)
+			<-letGo
+		}
+		answers.ServeHTTP(w, r)
+	})
+	r := x.register(t, policy.Caller{Name: "anna", Subject: "s"})
+	var later atomic.Int64
+	r.access.now = func() time.Time { return time.Now().Add(time.Duration(later.Load())) }
+	r.access.keys.now = r.access.now
+	token := sign(t, "ES256", "one", "at+jwt", x.private["one"], map[string]any{"iss": x.URL, "aud": audience, "sub": "s", "scope": "writ", "exp": time.Now().Add(time.Hour).Unix()})
+	if name, err := r.Identify(t.Context(), token); err != nil {
+		t.Fatal(name, err)
+	}
+	later.Store(int64(keysFresh))
+	hangs.Store(true)
+	first := make(chan error, 1)
+	go func() {
+		_, err := r.Identify(t.Context(), token)
+		first <- err
+	}()
+	<-asked
+	if _, err := r.Identify(t.Context(), token); err != nil {
+		t.Error(err)
+	}
+	select {
+	case err := <-first:
+		t.Errorf("the one who fetches did not wait: %v", err)
+	default:
+	}
+	close(letGo)
+	if err := <-first; err != nil {
+		t.Error(err)
+	}
+}
+
 func TestKeysAreNotFetchedFromElsewhere(t *testing.T) {
 	x := newIssuer(t)
 	x.add(t, "one", "ES256")

@@ -63,7 +63,7 @@ func (s *keySet) find(ctx context.Context, h jose.Header) (*jose.JSONWebKey, err
 	if key != nil && fresh {
 		return key, nil
 	}
-	err := s.renew(ctx)
+	err := s.renew(ctx, key == nil)
 	if key, _ = s.known(h); key != nil {
 		return key, nil
 	}
@@ -91,9 +91,15 @@ func (s *keySet) known(h jose.Header) (key *jose.JSONWebKey, fresh bool) {
 	return nil, age < keysFresh
 }
 
-// renew fetches the keys, unless that was done just now.
-func (s *keySet) renew(ctx context.Context) error {
-	s.fetching.Lock()
+// renew fetches the keys, unless that was done just now. Where they are being fetched already it waits for that, if the
+// caller has to: one who has a key that is old must not wait for an issuer that hangs.
+func (s *keySet) renew(ctx context.Context, mustWait bool) error {
+	if !s.fetching.TryLock() {
+		if !mustWait {
+			return nil
+		}
+		s.fetching.Lock()
+	}
 	defer s.fetching.Unlock()
 	pause := fetchPause
 	if s.err != nil {

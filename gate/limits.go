@@ -43,8 +43,7 @@ func (t *throttle) admit(caller string, l policy.Limits) error {
 	}
 }
 
-// limiter returns the bucket of a caller, nil where it is not bounded. Callers are few: the policy
-// names them.
+// limiter returns the bucket of a caller, nil where it is not bounded. Callers are few: the policy names them.
 func (t *throttle) limiter(caller string, l policy.Limits) (*rate.Limiter, int) {
 	if caller != CallerLocal {
 		l = l.OverHTTP()

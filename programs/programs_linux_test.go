@@ -62,8 +62,7 @@ func TestAProgramRuns(t *testing.T) {
 	}
 }
 
-// Nothing of the server's environment, input or open files is a program's.
-// It can fail only where this user is not root, whom no mode holds up.
+// What a program takes its own rights to away is removed all the same. It can fail only where this user is not root, whom no mode holds up.
 func TestWhatAProgramLocksUpIsTakenAway(t *testing.T) {
 	out := script(t, bounds("-c", "for d in $HOME $TMPDIR; do mkdir -p $d/a/b && touch $d/a/b/c && chmod 0 $d/a/b && chmod 500 $d/a; done; exit 3"))
 	if out.ExitCode != 3 {
@@ -71,6 +70,7 @@ func TestWhatAProgramLocksUpIsTakenAway(t *testing.T) {
 	}
 }
 
+// Nothing of the server's environment, input or open files is a program's.
 func TestAProgramHasNothingOfTheServers(t *testing.T) {
 	t.Setenv("TOKEN", "secret")
 	out := string(script(t, bounds("-c", "/usr/bin/env; cat; ls -A . $HOME $TMPDIR; ls /proc/self/fd | wc -l")).Output)

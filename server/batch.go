@@ -75,8 +75,11 @@ func (l *loop) batch(line []byte) {
 	}
 }
 
-// takesBatches tells whether the request is in a session of the version that has batches.
+// takesBatches tells whether the request is in a session of the version that has batches, and does not claim another one.
 func (l *Listener) takesBatches(r *http.Request) bool {
+	if claimed := r.Header.Get(mcp.HeaderProtocolVersion); claimed != "" && claimed != batchVersion {
+		return false
+	}
 	return l.sessions.version(r.Header.Get(library.HeaderKeySessionID)) == batchVersion
 }
 
