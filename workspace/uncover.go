@@ -42,13 +42,16 @@ func (t *Text) checkCoveredNear(edits []TextEdit) error {
 	first, end := max(0, from-SecretMargin), min(len(t.content), to+SecretMargin)
 	after := newVeil(t.veil.finder, editedPart(t.content, first, end, edits))
 	for _, s := range secrets {
-		shift := -first
+		shift, grown := -first, 0
 		for _, e := range edits {
-			if e.End <= s.Start {
+			switch {
+			case e.End <= s.Start:
 				shift += len(e.New) - (e.End - e.Start)
+			case e.Start == e.End && e.Start < s.End: // it parts the secret
+				grown += len(e.New)
 			}
 		}
-		if !slices.ContainsFunc(edits, s.meets) && !after.hidesAll(s.Start+shift, s.End+shift) {
+		if !slices.ContainsFunc(edits, s.loses) && !after.hidesAll(s.Start+shift, s.End+shift+grown) {
 			return envelope.Errorf(envelope.ShowsSecret,
 				"After this edit a secret in the file would no longer be kept back, since the words beside it would not tell of it. Leave them as they are, or ask the user to make the edit.")
 		}
@@ -56,8 +59,8 @@ func (t *Text) checkCoveredNear(edits []TextEdit) error {
 	return nil
 }
 
-// meets tells whether the edit changes something of the secret.
-func (s Span) meets(e TextEdit) bool { return e.Start < s.End && s.Start < e.End }
+// loses tells whether the edit takes something of the secret away.
+func (s Span) loses(e TextEdit) bool { return e.Start < e.End && e.Start < s.End && s.Start < e.End }
 
 // editedPart returns the content from from to to as the edits within it leave it.
 func editedPart(content []byte, from, to int, edits []TextEdit) []byte {

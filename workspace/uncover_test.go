@@ -55,6 +55,16 @@ func TestCheckCovered(t *testing.T) {
 	}
 }
 
+// An insertion that parts a secret shows its halves, unless they are kept back all the same.
+func TestCheckCoveredWithinASecret(t *testing.T) {
+	for inserted, want := range map[string]envelope.Code{"key=": envelope.ShowsSecret, " ": envelope.ShowsSecret, "X": ""} {
+		text := veiled(t, "key=SECRET.\n")
+		if got := envelope.CodeOf(text.CheckCovered(TextEdit{Start: 8, End: 8, New: inserted})); got != want {
+			t.Errorf("%q: got %q, want %q", inserted, got, want)
+		}
+	}
+}
+
 func veiled(t interface{ Fatal(...any) }, content string) *Text {
 	text, err := DecodeText([]byte(content), "")
 	if err != nil {
